@@ -4,8 +4,8 @@
  * arrow.c
  *	  Columns that come as capsules of Arrow's C data interface.
  *
- * A capsule owns the struct in it until somebody moves that out, which is done first: what is
- * moved is released here.  The library reads the layouts.
+ * A capsule owns the struct in it until a consumer moves the struct out.  The functions here first
+ * move it out, and release it themselves.  The library reads the layouts.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +13,7 @@
 
 #include <errno.h>
 
-/* Arrow's C stream interface, as its specification defines it. */
+/* The Arrow C stream interface, as its specification defines it. */
 struct ArrowArrayStream
 {
 	int			(*get_schema) (struct ArrowArrayStream *, struct ArrowSchema *out);
@@ -23,7 +23,10 @@ struct ArrowArrayStream
 	void	   *private_data;
 };
 
-/* A producer's release() may run Python code: an exception of ours must survive that. */
+/*
+ * Releases a struct of Arrow without losing the current exception: a producer's release() may run
+ * Python code.
+ */
 #define RELEASE(object)										\
 	do														\
 	{														\
@@ -117,7 +120,7 @@ pass_stream(Sink *sink, struct ArrowArrayStream *stream, struct ArrowSchema *sch
 	while (fine)
 	{
 		memset(&array, 0, sizeof(array));
-		/* the producer may wait for another thread of Python's */
+		/* The GIL is released because the producer may wait for another Python thread. */
 		given_up = PyEval_SaveThread();
 		code = stream->get_next(stream, &array);
 		PyEval_RestoreThread(given_up);

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * batch.c
- *	  Keys on their way to a filter or a builder, and the answers.
+ *	  Batches of keys on their way to a filter or a builder, and the answers.
  *
  *-------------------------------------------------------------------------
  */
@@ -108,7 +108,9 @@ bad_key(const Sink *sink, const BloomfamError *error, size_t row)
 					  error->message, error->detail[0] != '\0' ? ". " : "", error->detail);
 }
 
-/* Raises what is wrong with key i of a column that is bad or impossible. */
+/*
+ * Raises an exception that says what is wrong with key i of a column, which is bad or impossible.
+ */
 static bool
 wrong_key(const Sink *sink, const BloomfamType *type, const BloomfamColumn *column, size_t i)
 {
@@ -119,10 +121,10 @@ wrong_key(const Sink *sink, const BloomfamType *type, const BloomfamColumn *colu
 	return bad_key(sink, &error, sink->done + i);
 }
 
-/* ---- from the library's answers ---- */
+/* ---- the library's answers ---- */
 
 /*
- * From the library's answers to True and False.  states, if not NULL, says which of the NULLs are
+ * Turns the library's answers into 0 and 1. states, if not NULL, tells which of the NULLs stand for
  * impossible keys.
  */
 static bool
@@ -156,7 +158,10 @@ settle(Sink *sink, const BloomfamType *type, const BloomfamColumn *column,
 	return true;
 }
 
-/* The same of one column of several: NULLs and impossible keys stay what they are. */
+/*
+ * Checks the answers for one of several columns.  NULLs stay NULL and impossible keys stay
+ * impossible, since the whole key decides about them.
+ */
 static bool
 settle_hashes(Sink *sink, const BloomfamColumn *column, const uint8_t *states, uint8_t *answers)
 {
@@ -187,8 +192,8 @@ settle_hashes(Sink *sink, const BloomfamColumn *column, const uint8_t *states, u
 /* ---- columns ---- */
 
 /*
- * A filter without keys knows no family, so that all types are right: here is one that takes the
- * column's meaning.
+ * Finds a type that takes a column's meaning.  It serves to ask a filter without keys, which has no
+ * family and takes any type.
  */
 static BloomfamStatus
 any_type(const BloomfamColumn *column, BloomfamType *type, BloomfamError *error)
@@ -362,7 +367,10 @@ batch_begin(Batch *batch, Sink *sink)
 static void
 let_go(Batch *batch)
 {
-	/* a destructor may be Python code, and find the batch as it is after this */
+	/*
+	 * A destructor may run Python code, which may see the batch: so the batch is valid before each
+	 * one.
+	 */
 	while (batch->nheld > 0)
 		Py_DECREF(batch->held[--batch->nheld]);
 }
@@ -410,11 +418,11 @@ batch_make_room(Batch *batch, BloomfamMeaning meaning, BloomfamLayout layout, in
 	return true;
 }
 
-/* A key without a value, in whatever the batch is of. */
+/* Appends a key without a value to a batch of any layout. */
 static bool
 batch_odd(Batch *batch, KeyState key_state)
 {
-	/* a column of NULLs alone must be of a meaning that the type takes */
+	/* A column that consists of NULLs only must have a meaning that every type takes. */
 	if ((batch->n == 0 || batch->n == BATCH_SIZE) &&
 		!batch_make_room(batch, BLOOMFAM_WRITTEN, BLOOMFAM_PIECES, 0))
 		return false;

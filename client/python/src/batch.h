@@ -2,10 +2,10 @@
 /*-------------------------------------------------------------------------
  *
  * batch.h
- *	  Keys on their way to a filter or a builder.
+ *	  Batches of keys on their way to a filter or a builder.
  *
- * Objects become keys one by one, and go to the library in batches of one meaning.  Columns that
- * lie in memory as the library takes them go there as they are, without the GIL.
+ * Python objects become keys one by one, and go to the library in batches of keys of one meaning.
+ * A column whose layout in memory the library takes is passed on directly, without the GIL.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +14,7 @@
 
 #include "module.h"
 
-/* What asking makes of NULL. */
+/* The answer to NULL when a filter is asked. */
 typedef enum Nulls
 {
 	NULLS_RAISE,
@@ -22,66 +22,72 @@ typedef enum Nulls
 	NULLS_MAYBE
 } Nulls;
 
-/* Columns of fewer keys are not worth giving up the GIL. */
+/* The minimum number of keys for which it pays to release the GIL. */
 #define WITHOUT_GIL_FROM	1000
 
-/* Where keys go.  A filter gives answers. */
+/* The destination of keys: a filter, a builder, or arrays of hashes. */
 typedef struct Sink
 {
 	ModuleState *state;
-	const BloomfamType *type;	/* of the keys; NULL: of a filter without keys, any */
+	/* Type of the keys; NULL: the sink asks a filter without keys, which takes any type. */
+	const BloomfamType *type;
 	enum
 	{
 		SINK_ASKS,
 		SINK_BUILDS,
-		SINK_HASHES				/* one column of keys of several, for rows.c */
+		SINK_HASHES				/* Hashes one column of keys of several columns, for rows.c. */
 	}			does;
-	bool		is_strict;		/* what no key can equal is an error, as keys are added */
-	BloomfamFilter *filter;		/* asks */
-	BuilderObject *builder;		/* builds */
-	size_t		column;			/* hashes: which column it is, from 1; else 0 */
+	/* True if a key that no key of the type can equal is an error, as when keys are added. */
+	bool		is_strict;
+	BloomfamFilter *filter;		/* The filter to ask, for SINK_ASKS. */
+	BuilderObject *builder;		/* The builder to add to, for SINK_BUILDS. */
+	size_t		column;			/* SINK_HASHES: number of the column, from 1; otherwise 0. */
 
 	Nulls		nulls;
 
-	/* of PyMem_Realloc(), the caller frees them */
-	uint8_t    *answers;		/* asks: 0 or 1 each; hashes: a BloomfamAnswer each */
-	uint64_t   *hashes;			/* hashes */
-	size_t		room;			/* of both */
-	size_t		done;			/* keys that have passed */
+	/* The arrays below are allocated by PyMem_Realloc(), and freed by the caller. */
+	/* SINK_ASKS: 0 or 1 for each key; SINK_HASHES: a BloomfamAnswer for each key. */
+	uint8_t    *answers;
+	uint64_t   *hashes;			/* SINK_HASHES: the hash of each key. */
+	size_t		room;			/* Number of entries allocated in answers and hashes. */
+	size_t		done;			/* Number of keys that have passed through the sink. */
 } Sink;
 
-/* Makes room for n more answers; false with an exception. */
+/* Makes room for n more answers, and hashes if needed.  Returns false with an exception. */
 extern bool sink_reserve(Sink *sink, size_t n);
 
 /*
- * Asks for, adds or hashes the keys of a column; false with an exception.  without_gil: nothing
- * that the column points to can go away meanwhile.
+ * Asks for, adds or hashes the keys of a column.  Returns false with an exception. without_gil may
+ * be true only if no other thread can free what the column points to.
  */
 extern bool sink_column(Sink *sink, const BloomfamColumn *column, bool without_gil);
 
 /*
- * Raises an exception for the key with this index in its column, which the message begins with; a
- * format as of PyErr_Format() goes on.  Always returns false.
+ * Raises an exception for the key with index row in its column.  The message begins with the key's
+ * place, and goes on with a format as for PyErr_Format().  Always returns false.
  */
 extern bool refuse_key(const Sink *sink, size_t row, PyObject *exception, const char *format, ...);
 
-/* Raises the library's error about a column as a whole.  Always returns false. */
+/* Raises an error of the library that concerns a whole column.  Always returns false. */
 extern bool refuse_column(const Sink *sink, const BloomfamError *error);
 
-/* Raises what comes of a builder's failure to add.  Always returns false. */
+/*
+ * Raises an error of bloomfam_builder_add(), and marks the builder as broken if its keys are
+ * unknown now.  Always returns false.
+ */
 extern bool refuse_adding(Sink *sink, const BloomfamError *error);
 
 #define BATCH_SIZE		512
 
-/* What is known of a key in a batch. */
+/* The state of a key in a batch. */
 typedef enum KeyState
 {
 	KEY_VALUE = 0,
 	KEY_IS_NULL = 1,
-	KEY_IMPOSSIBLE = 2			/* no key of the type can equal it */
+	KEY_IMPOSSIBLE = 2			/* No key of the type can equal this key. */
 } KeyState;
 
-/* Classes and functions of Python that objects are read by, once a batch needs them. */
+/* Python classes and objects that readers of keys need, looked up when a batch first needs them. */
 typedef enum Known
 {
 	KNOWN_DECIMAL,
@@ -91,28 +97,28 @@ typedef enum Known
 	KNOWN_TIME,
 	KNOWN_TIMEDELTA,
 	KNOWN_TIMEZONE,
-	KNOWN_EPOCH,				/* 1970-01-01 00:00, as naive or aware as the keys */
-	KNOWN_NETWORKS				/* a tuple: addresses, networks, interfaces */
+	KNOWN_EPOCH,				/* 1970-01-01 00:00, naive or aware as the keys are. */
+	KNOWN_NETWORKS				/* A tuple of the classes for IP addresses and networks. */
 } Known;
 
 #define KNOWN_COUNT		(KNOWN_NETWORKS + 1)
 
 typedef struct Batch Batch;
 
-/* Appends an object as a key to a batch; false with an exception. */
+/* Reads an object as a key, and appends it to a batch.  Returns false with an exception. */
 typedef bool (*ReadObject) (Batch *batch, PyObject *object);
 
 struct Batch
 {
 	Sink	   *sink;
 	ReadObject	read;
-	bool		nan_is_null;	/* of objects in a column of pandas */
+	bool		nan_is_null;	/* True if NaN is NULL, as in object columns of pandas. */
 
 	size_t		n;
-	BloomfamMeaning meaning;	/* of all of them, if n > 0 */
+	BloomfamMeaning meaning;	/* Meaning of all keys in the batch, if n > 0. */
 	BloomfamLayout layout;
 	int32_t		scale;
-	bool		odd;			/* some state is not KEY_VALUE */
+	bool		odd;			/* True if the state of some key is not KEY_VALUE. */
 	uint8_t		states[BATCH_SIZE];
 	union
 	{
@@ -122,27 +128,33 @@ struct Batch
 		BloomfamPiece pieces[BATCH_SIZE];
 	}			u;
 	size_t		nheld;
-	PyObject   *held[BATCH_SIZE];	/* owned: what pieces point into */
-	PyObject   *known[KNOWN_COUNT]; /* owned; NULL: not needed so far, or not there */
+	PyObject   *held[BATCH_SIZE];	/* The objects, owned by the batch, that pieces point into. */
+	PyObject   *known[KNOWN_COUNT]; /* Owned; NULL: not needed so far, or not available. */
 };
 
-/* Begins a batch.  It must be ended, whatever happens to it in between. */
+/* Begins a batch. batch_end() must be called later, also after an error. */
 extern void batch_begin(Batch *batch, Sink *sink);
 
-/* Passes on what is in the batch; false with an exception. */
+/*
+ * Passes the keys in the batch to its sink, and empties the batch.  Returns false with an
+ * exception.
+ */
 extern bool batch_flush(Batch *batch);
 
-/* Gives back what the batch holds. */
+/* Releases the references that a batch holds. */
 extern void batch_end(Batch *batch);
 
-/* The same as refuse_key(), for the next key of a batch. */
+/* Refuses the next key of a batch, as refuse_key() does. */
 #define batch_refuse(batch, ...)	\
 	refuse_key((batch)->sink, (batch)->sink->done + (batch)->n, __VA_ARGS__)
 
 extern bool batch_make_room(Batch *batch, BloomfamMeaning meaning, BloomfamLayout layout,
 							int32_t scale);
 
-/* Sees to it that one more key of this meaning fits. */
+/*
+ * Ensures that one more key of the given meaning, layout and scale fits into the batch.  Returns
+ * false with an exception.
+ */
 static inline bool
 batch_room(Batch *batch, BloomfamMeaning meaning, BloomfamLayout layout, int32_t scale)
 {
@@ -183,8 +195,8 @@ batch_bool(Batch *batch, bool value)
 }
 
 /*
- * Texts and bytes.  The owner of the bytes, if not NULL, is held until they have been passed on:
- * the batch takes over the caller's reference to it, also if it fails.
+ * Appends a text or bytes to a batch.  If owner is not NULL, the batch takes over the caller's
+ * reference to it, also on failure, and holds it until the bytes have been passed to the sink.
  */
 static inline bool
 batch_piece(Batch *batch, BloomfamMeaning meaning, PyObject *owner, const void *bytes, size_t len)
@@ -205,8 +217,8 @@ batch_piece(Batch *batch, BloomfamMeaning meaning, PyObject *owner, const void *
 extern bool batch_null(Batch *batch);
 
 /*
- * A key that no key of the type can equal: certainly absent, and an error where a filter is built.
- * exception and why are for that.
+ * Appends a key that no key of the type can equal.  The key is certainly absent; if keys are added,
+ * it is an error, with the given exception and reason.
  */
 extern bool batch_impossible(Batch *batch, PyObject *exception, const char *why);
 

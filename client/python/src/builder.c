@@ -2,10 +2,10 @@
 /*-------------------------------------------------------------------------
  *
  * builder.c
- *	  The type Builder: makes a filter of keys.
+ *	  The type Builder: builds a filter from keys.
  *
- * A builder is used by one call at a time: a key that is read may run Python code, and a column is
- * added without the GIL.  A second call meanwhile is an error.
+ * A builder is used by one call at a time.  Reading a key may run Python code, and a column is
+ * added without the GIL, so another call can begin meanwhile: it raises an error.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,7 @@
 static ModuleState *
 state_of(PyObject *self)
 {
-	/* the type has no subclasses */
+	/* The type has no subclasses, so the object's type is the module's. */
 	return (ModuleState *) PyType_GetModuleState(Py_TYPE(self));
 }
 
@@ -41,7 +41,7 @@ read_expected(PyObject *object, uint64_t *expected)
 	return true;
 }
 
-/* Reads the name of a type; false with an exception. */
+/* Reads the name of a type.  Returns false with an exception. */
 static bool
 read_name(ModuleState *state, PyObject *object, const char *kind, BloomfamType *type)
 {
@@ -69,7 +69,9 @@ read_name(ModuleState *state, PyObject *object, const char *kind, BloomfamType *
 	return false;
 }
 
-/* Reads the names of the types of a key's columns. */
+/*
+ * Reads the names of the types of a key's columns from a tuple.  Returns false with an exception.
+ */
 static bool
 read_names(ModuleState *state, PyObject *names, const char *kind, BloomfamType *type)
 {
@@ -89,7 +91,10 @@ read_names(ModuleState *state, PyObject *names, const char *kind, BloomfamType *
 	return false;
 }
 
-/* Reads a type: a name, or a list or tuple of names, one for each column of a key. */
+/*
+ * Reads a type: a name, or a list or tuple of names, one for each column of a key.  Returns false
+ * with an exception.
+ */
 static bool
 read_type(ModuleState *state, PyObject *object, const char *kind, BloomfamType *type)
 {
@@ -125,7 +130,7 @@ builder_new(PyTypeObject *cls, PyObject *args, PyObject *kwargs)
 									 &kind, &expected_object) ||
 		!read_expected(expected_object, &expected))
 		return NULL;
-	/* 0 would be taken for the default */
+	/* bloomfam_builder_make() would take a rate of 0 for the default. */
 	if (!(fpr > 0 && fpr < 1))
 	{
 		PyErr_SetString(PyExc_ValueError, "fpr must be between 0 and 1");
@@ -161,7 +166,7 @@ builder_dealloc(PyObject *object)
 	Py_DECREF(type);
 }
 
-/* Takes the builder for a call; false with an exception. */
+/* Reserves the builder for a call.  Returns false with an exception. */
 static bool
 begin_call(BuilderObject *self)
 {

@@ -4,8 +4,8 @@
  * column.c
  *	  Columns of keys: lists, and buffers of one dimension.
  *
- * A buffer whose items are the machine's own numbers, one after the other, goes to the library as
- * it is.  Of others so many items at a time are copied first.
+ * A buffer of contiguous numbers in the machine's byte order is passed to the library directly.
+ * Items of any other buffer are first copied, in chunks of a limited number.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,12 +17,12 @@
 
 /* ---- lists and tuples ---- */
 
-/* An array of bools, of one dimension. */
+/* A mask of NULLs: a one-dimensional array of bools. */
 typedef struct Mask
 {
 	Py_buffer	view;
 	bool		is_open;
-	const uint8_t *bytes;		/* one for each key; NULL: there is no mask */
+	const uint8_t *bytes;		/* A byte for each key, not 0 for NULL; NULL: there is no mask. */
 } Mask;
 
 static bool
@@ -54,8 +54,9 @@ mask_close(Mask *mask)
 }
 
 /*
- * A list may be changed by what its own items do when they are read: an item is owned while it is
- * in use, and the list's length is looked at again.
+ * Appends the objects of a list to a batch.  Reading an item may run code that changes the list.
+ * So the reader owns an item while using it, and the list's length is checked again before each
+ * item.
  */
 static bool
 read_list(Batch *batch, PyObject *list, const uint8_t *mask)
@@ -103,7 +104,7 @@ typedef enum ItemClass
 	ITEM_UNSIGNED,
 	ITEM_FLOAT,
 	ITEM_BOOL,
-	ITEM_UCS4					/* width code points each */
+	ITEM_UCS4					/* Texts of width code points each. */
 } ItemClass;
 
 typedef struct Items
@@ -111,14 +112,17 @@ typedef struct Items
 	const char *first;
 	Py_ssize_t	n;
 	Py_ssize_t	stride;
-	size_t		size;			/* of an item; of ITEM_UCS4 of a code point */
+	size_t		size;			/* Size in bytes of an item, or of a code point for ITEM_UCS4. */
 	size_t		width;
 	ItemClass	of;
-	bool		swapped;		/* not in the machine's order of bytes */
-	const uint8_t *mask;		/* NULL: no item is NULL */
+	bool		swapped;		/* True if items are not in the machine's byte order. */
+	const uint8_t *mask;		/* A byte for each item, not 0 for NULL; NULL: no item is NULL. */
 } Items;
 
-/* Reads a format of the module struct, of one item; false without an exception: it is no key's. */
+/*
+ * Reads a format of the Python module struct for a single item.  Returns false, without an
+ * exception, if keys cannot have that format.
+ */
 static bool
 read_format(const char *format, Py_ssize_t itemsize, Items *items)
 {
@@ -193,7 +197,7 @@ layout_of(const Items *items)
 	}
 }
 
-/* An item in the machine's order of bytes. */
+/* Copies item i in the machine's byte order. */
 static inline void
 copy_item(const Items *items, Py_ssize_t i, uint8_t *out)
 {
@@ -209,7 +213,7 @@ copy_item(const Items *items, Py_ssize_t i, uint8_t *out)
 	}
 }
 
-/* A binary16 as a double, exactly. */
+/* Converts a binary16 number to a double, exactly. */
 static double
 half_to_double(uint16_t half)
 {
@@ -226,10 +230,10 @@ half_to_double(uint16_t half)
 	return (half & 0x8000) != 0 ? -value : value;
 }
 
-/* Items that are copied at a time. */
+/* Number of items that are copied at a time. */
 #define CHUNK		4096
 
-/* Numbers and bools that do not lie in memory as the library takes them. */
+/* Passes numbers and bools after copying them to a layout that the library takes. */
 static bool
 pass_copied(Sink *sink, const Items *items, const BloomfamColumn *shape)
 {
@@ -290,7 +294,7 @@ pass_numbers(Sink *sink, const Items *items)
 	return sink_column(sink, &column, true);
 }
 
-/* ---- numpy's moments and durations ---- */
+/* ---- numpy's timestamps and durations ---- */
 
 typedef struct Unit
 {
@@ -312,7 +316,10 @@ static const struct
 						   {"timestamptz", BLOOMFAM_TIMESTAMPTZ},
 						   {"interval", BLOOMFAM_DURATION}};
 
-/* The last microsecond that numpy counts.  The library takes that number for infinity. */
+/*
+ * The last microsecond that numpy can represent.  It is passed as text, because the library takes
+ * its number for infinity.
+ */
 #define LAST_MICROSECOND	"294247-01-10 04:00:54.775807"
 
 static bool
@@ -321,7 +328,7 @@ read_count(Batch *batch, BloomfamMeaning meaning, const Unit *unit, int64_t coun
 	bool		is_moment = meaning != BLOOMFAM_DURATION;
 	int64_t		number;
 
-	/* NaT */
+	/* INT64_MIN is numpy's NaT, a NULL. */
 	if (count == INT64_MIN)
 		return batch_null(batch);
 	if (__builtin_mul_overflow(count, unit->times, &number))
@@ -378,7 +385,7 @@ read_counts(Batch *batch, const Items *items, const char *counts, const char *un
 
 /* ---- texts of numpy ---- */
 
-/* A code point in UTF-8; 0 if it has none. */
+/* Writes a code point in UTF-8, and returns its length; 0 if the code point has no UTF-8 form. */
 static size_t
 put_utf8(uint8_t *out, uint32_t c)
 {
@@ -421,7 +428,7 @@ read_wide_text(Batch *batch, const Items *items, Py_ssize_t row, uint8_t *scratc
 
 	letters.first = items->first + row * items->stride;
 	letters.stride = 4;
-	/* zeros at the end are no part of it */
+	/* Zeros at the end are padding, not part of the text. */
 	for (; width > 0; width--)
 	{
 		copy_item(&letters, (Py_ssize_t) width - 1, (uint8_t *) &letter);
@@ -460,7 +467,7 @@ read_wide_texts(Batch *batch, const Items *items)
 	return fine;
 }
 
-/* ---- what a buffer holds ---- */
+/* ---- items of a buffer ---- */
 
 static bool
 read_items(Batch *batch, const Items *items, const char *counts, const char *unit)
@@ -484,7 +491,7 @@ read_buffer(Batch *batch, PyObject *data, PyObject *mask_object, const char *cou
 
 	if (PyObject_GetBuffer(data, &view, PyBUF_RECORDS_RO) < 0)
 		return false;
-	/* exporters may leave out what they were asked for, as ctypes does */
+	/* Exporters may leave out the shape and strides that were requested, as ctypes does. */
 	n = view.shape != NULL ? view.shape[0] : view.itemsize > 0 ? view.len / view.itemsize : 0;
 	if (view.ndim != 1)
 		PyErr_Format(PyExc_TypeError,
@@ -555,7 +562,10 @@ read_column(Batch *batch, PyObject *column)
 	return read_buffer(batch, data, mask, counts, unit);
 }
 
-/* A capsule's destructor is anybody's: an exception of ours must survive it. */
+/*
+ * Releases a reference without losing the current exception: a capsule's destructor may run any
+ * code.
+ */
 static void
 let_go_of(PyObject *column)
 {

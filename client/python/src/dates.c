@@ -4,9 +4,10 @@
  * dates.c
  *	  Objects of the module datetime as keys.
  *
- * The limited API has nothing for them.  Methods are called of the base classes, as those of a
- * subclass may mean something else; but a time zone's are anybody's, so what they give is checked.
- * Timestamps and durations of pandas, which are finer, are read as numpy's numbers.
+ * The limited API has no functions for these objects.  Conversion methods are called on the base
+ * classes, because a subclass may override them.  A time zone's methods may return anything, so
+ * their results are checked. pandas' timestamps and durations, which have a finer resolution, are
+ * read as numpy's numbers.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,10 +16,10 @@
 #define USECS_PER_SEC	INT64_C(1000000)
 #define USECS_PER_DAY	(86400 * USECS_PER_SEC)
 
-/* date(1970, 1, 1).toordinal() */
+/* The value of date(1970, 1, 1).toordinal(). */
 #define EPOCH_ORDINAL	719163
 
-/* An attribute that is an integer within bounds; false with an exception. */
+/* Reads an attribute that must be an integer from low to high.  Returns false with an exception. */
 static bool
 get_number(const Batch *batch, PyObject *object, Name name, long low, long high, long *number)
 {
@@ -45,7 +46,7 @@ timedelta_class(Batch *batch)
 	return known_class(batch, KNOWN_TIMEDELTA, NAME_DATETIME, NAME_TIMEDELTA);
 }
 
-/* A timedelta's days, and the rest in microseconds. */
+/* Reads a timedelta: its days, and the rest in microseconds.  Returns false with an exception. */
 static bool
 get_timedelta(Batch *batch, PyObject *object, long *days, int64_t *usecs)
 {
@@ -69,8 +70,9 @@ get_timedelta(Batch *batch, PyObject *object, long *days, int64_t *usecs)
 }
 
 /*
- * What all readers here begin with: a str is a written value, NULL and scalars of numpy and pandas
- * are read as such, an instance of the class is left to the caller, and others are refused.
+ * Does what all readers of this file begin with.  A str is read as a written value; NULL and
+ * scalars of numpy and pandas are read; for an instance of the class, *own is set to true, and the
+ * caller reads it; any other object is refused.
  */
 static bool
 is_own(Batch *batch, PyObject *object, Known known, Name name, bool *own)
@@ -133,7 +135,7 @@ read_date(Batch *batch, PyObject *object)
 
 /* ---- time ---- */
 
-/* A time's microseconds since midnight. */
+/* Computes a time's microseconds since midnight. */
 static bool
 get_time(const Batch *batch, PyObject *object, int64_t *usecs)
 {
@@ -151,7 +153,7 @@ get_time(const Batch *batch, PyObject *object, int64_t *usecs)
 	return true;
 }
 
-/* Raises a TypeError about time zones.  Always returns false. */
+/* Raises a TypeError about a key with or without a time zone.  Always returns false. */
 static bool
 refuse_zone(Batch *batch, bool aware)
 {
@@ -198,7 +200,7 @@ read_time(Batch *batch, PyObject *object)
 	return fine;
 }
 
-/* A text that the batch holds. */
+/* Appends a written key to a batch, which holds a copy of the text. */
 static bool
 batch_text(Batch *batch, const char *text)
 {
@@ -208,7 +210,10 @@ batch_text(Batch *batch, const char *text)
 										(size_t) PyBytes_Size(bytes));
 }
 
-/* Microseconds since midnight as the server writes them: "12:34:56.789". */
+/*
+ * Writes microseconds since midnight as the server writes a time, e.g. "12:34:56.789".  Returns the
+ * length.
+ */
 static size_t
 write_time(char *text, size_t room, int64_t usecs)
 {
@@ -256,7 +261,7 @@ read_timetz_object(Batch *batch, PyObject *object)
 		return batch_impossible(batch, PyExc_ValueError,
 								"the offset from UTC is no whole number of seconds");
 	seconds = days * 86400 + (long) (offset_usecs / USECS_PER_SEC);
-	/* the server's limit */
+	/* The server's limit for offsets from UTC. */
 	if (seconds <= -16 * 3600 || seconds >= 16 * 3600)
 		return batch_impossible(batch, PyExc_ValueError,
 								"the offset from UTC is 16 hours or more");
@@ -290,7 +295,7 @@ read_timetz(Batch *batch, PyObject *object)
 
 /* ---- timestamp and timestamptz ---- */
 
-/* datetime(1970, 1, 1), naive or in UTC: borrowed from the batch. */
+/* Returns datetime(1970, 1, 1), naive or in UTC, borrowed from the batch. */
 static PyObject *
 epoch_of(Batch *batch, bool aware)
 {
@@ -330,7 +335,10 @@ read_datetime_object(Batch *batch, PyObject *object, bool aware)
 		return false;
 	}
 
-	/* the offset is asked for first, as only then the reason of a TypeError is known */
+	/*
+	 * The offset is read before the subtraction, because the subtraction would raise a TypeError
+	 * without saying why.
+	 */
 	if (!get_awareness(batch, object, &is_aware))
 		return false;
 	if (is_aware != aware)
@@ -341,7 +349,7 @@ read_datetime_object(Batch *batch, PyObject *object, bool aware)
 		return false;
 	fine = get_timedelta(batch, since, &days, &usecs);
 	Py_DECREF(since);
-	/* 9999 years at most, by the class that this comes from; a subclass of it may lie */
+	/* A datetime is at most 9999 years from the epoch, but a subclass may return any difference. */
 	if (fine && (days < -4000000 || days > 4000000))
 	{
 		fine = batch_refuse(batch, PyExc_ValueError, " is out of range");
@@ -390,7 +398,10 @@ read_timedelta_object(Batch *batch, PyObject *object)
 	if (days > -100000000 && days < 100000000)
 		return batch_number(batch, BLOOMFAM_DURATION, 6, days * USECS_PER_DAY + usecs);
 
-	/* more microseconds than fit, and an interval all the same */
+	/*
+	 * The interval has more microseconds than int64 holds, but the server can store it, so it is
+	 * passed as text.
+	 */
 	PyOS_snprintf(text, sizeof(text), "%ld days %s", days, days < 0 ? "+" : "");
 	len = strlen(text);
 	write_time(text + len, sizeof(text) - len, usecs);

@@ -4,19 +4,24 @@
  * decimal.c
  *	  decimal.Decimal as a text of digits.
  *
- * The limited API has nothing for Decimals, but str() of one is exact: "-12.50", "1E+400",
- * "0E-6", "NaN", "sNaN12", "-Infinity".  An exponent may be of eighteen digits, so numbers are
- * written out only as far as a numeric goes.
+ * The limited API has no functions for Decimals, but str() of a Decimal is exact: "-12.50",
+ * "1E+400", "0E-6", "NaN", "sNaN12", "-Infinity".  An exponent may have eighteen digits, so a
+ * number is written out without exponent only if it is within the range of numeric.
  *
  *-------------------------------------------------------------------------
  */
 #include "object.h"
 
-/* What a numeric without a precision holds: digits before and after the point. */
+/*
+ * The maximum number of digits of a numeric without precision, before and after the decimal point.
+ */
 #define MAX_BEFORE		131072
 #define MAX_AFTER		16383
 
-/* Exponents beyond this are no number's that could fit. */
+/*
+ * An exponent is not computed further beyond this limit, as no number with such an exponent fits a
+ * numeric.
+ */
 #define MAX_EXPONENT	1000000000
 
 static bool
@@ -25,7 +30,10 @@ is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The exponent after an E; false if there is something else. */
+/*
+ * Reads an exponent, which begins with an E; no text means exponent 0.  Returns false if there is
+ * any other text.
+ */
 static bool
 read_exponent(const char *text, const char *end, int64_t *exponent)
 {
@@ -53,7 +61,10 @@ read_exponent(const char *text, const char *end, int64_t *exponent)
 	return true;
 }
 
-/* i-th digit of those between text and the exponent, of which one character is a point. */
+/*
+ * Returns the i-th digit of a number whose digits have a decimal point at point, which is not
+ * counted.
+ */
 static char
 digit_at(const char *digits, const char *point, size_t i)
 {
@@ -70,7 +81,7 @@ decimal_plain(const char *text, size_t len, PyObject **plain)
 	size_t		ndigits = 0;
 	size_t		first = 0;
 	int64_t		exponent;
-	int64_t		before;			/* digits before the point, of those from first on */
+	int64_t		before;			/* Digits before the decimal point, from digit first on. */
 	int64_t		after;
 	size_t		i;
 	char	   *out;

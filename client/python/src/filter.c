@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * filter.c
- *	  The type Filter: a value that does not change.
+ *	  The type Filter: an immutable filter.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +13,7 @@
 static ModuleState *
 state_of(PyObject *self)
 {
-	/* the type has no subclasses */
+	/* The type has no subclasses, so the object's type is the module's. */
 	return (ModuleState *) PyType_GetModuleState(Py_TYPE(self));
 }
 
@@ -25,7 +25,7 @@ is_filter(ModuleState *state, PyObject *object)
 
 /* ---- making ---- */
 
-/* A Filter that takes over what the library has made, also if it fails. */
+/* Makes an object that takes over the library's filter, also on failure. */
 static PyObject *
 make_filter(PyTypeObject *type, BloomfamFilter *filter)
 {
@@ -51,8 +51,8 @@ filter_of(ModuleState *state, BloomfamFilter *filter)
 }
 
 /*
- * From bytes in any form, which are copied: they may change while they are read, and what is looked
- * at is the copy; and keys are found faster in one that lies well.
+ * Makes a Filter from bytes in any form, which are copied.  The caller's bytes could change while
+ * they are used, and lookups are faster in a copy that is aligned to cache lines.
  */
 static PyObject *
 filter_of_bytes(PyTypeObject *type, const void *bytes, size_t len)
@@ -70,7 +70,7 @@ filter_of_bytes(PyTypeObject *type, const void *bytes, size_t len)
 		: raise_error((ModuleState *) PyType_GetModuleState(type), &error);
 }
 
-/* A str is the text form, \x and digits, as it is or as COPY writes it, and nothing else. */
+/* Makes a Filter from a str, which must be the text form: \x and digits, or COPY's form of it. */
 static PyObject *
 filter_of_str(PyTypeObject *type, PyObject *text)
 {
@@ -147,7 +147,10 @@ filter_open(PyObject *cls, PyObject *args, PyObject *kwargs)
 		return make_filter(type, filter);
 	if (status == BLOOMFAM_IO)
 	{
-		/* by number, so that it becomes FileNotFoundError and the like */
+		/*
+		 * The exception is made from the error number, so that it is of a class such as
+		 * FileNotFoundError.
+		 */
 		exception = PyObject_CallFunction(PyExc_OSError, "isO", error.sys_errno,
 										  strerror(error.sys_errno), path_object);
 		if (exception != NULL)
@@ -215,7 +218,7 @@ begin_asking(PyObject *object, Sink *sink)
 		sink->type = &self->type;
 	else if (!self->info.empty)
 	{
-		/* which says why not */
+		/* bloomfam_filter_type() fails with the reason why the filter cannot be asked. */
 		if (bloomfam_filter_type(self->filter, &type, &error) != BLOOMFAM_OK)
 			raise_error(sink->state, &error);
 		else
@@ -265,7 +268,7 @@ nulls_of(PyObject *object, Nulls *nulls)
 	return true;
 }
 
-/* The answers as an object of Python's. */
+/* Returns the answers as a Python object, an array that bloomfam/_columns.py makes. */
 static PyObject *
 answers_of(const Sink *sink)
 {
@@ -337,7 +340,10 @@ filter_or(PyObject *a, PyObject *b)
 	BloomfamError error;
 	BloomfamStatus status;
 
-	/* one of them is a Filter, and there are no subclasses: so both are, if their types are one */
+	/*
+	 * One operand is a Filter, and Filter has no subclasses.  So if both types are equal, both
+	 * operands are Filters.
+	 */
 	if (Py_TYPE(b) != type)
 		Py_RETURN_NOTIMPLEMENTED;
 	state = state_of(a);
@@ -365,7 +371,10 @@ filter_richcompare(PyObject *a, PyObject *b, int op)
 	return PyBool_FromLong(equal == (op == Py_EQ));
 }
 
-/* Of the fixed part of the header, which has the checksum of all. */
+/*
+ * Number of bytes that are hashed: the fixed part of the header, which includes a checksum of the
+ * whole filter.
+ */
 #define HASHED		80
 
 static Py_hash_t

@@ -23,7 +23,7 @@ raise_error(ModuleState *state, const BloomfamError *error)
 		case BLOOMFAM_NO_MEMORY:
 			return PyErr_NoMemory();
 		case BLOOMFAM_STOPPED:
-			/* by a signal's handler, which has raised something */
+			/* A signal's handler has stopped the work, and has raised an exception. */
 			if (!PyErr_Occurred())
 				PyErr_SetString(PyExc_RuntimeError, error->message);
 			return NULL;
@@ -52,11 +52,14 @@ raise_error(ModuleState *state, const BloomfamError *error)
 
 /* ---- without the GIL ---- */
 
-/* Of the thread at work: what it gave up, and when it last looked for signals. */
+/*
+ * The state of this thread during work without the GIL: the thread state that it released, and the
+ * time at which it last checked for signals.
+ */
 static _Thread_local PyThreadState *given_up;
 static _Thread_local struct timespec looked;
 
-/* Signals are looked for so often, in ms, as the GIL has to be taken for it. */
+/* Interval in ms between two checks for signals, each of which has to take the GIL. */
 #define LOOK_EVERY		100
 
 static bool
@@ -90,7 +93,9 @@ end_without_gil(void)
 {
 	PyThreadState *mine = given_up;
 
-	/* a signal's handler may come here again */
+	/*
+	 * A signal's handler may release the GIL itself, so the state is reset before handlers can run.
+	 */
 	given_up = NULL;
 	PyEval_RestoreThread(mine);
 }

@@ -2,21 +2,22 @@
 /*-------------------------------------------------------------------------
  *
  * module.h
- *	  The Python extension bloomfam._bloomfam: what its files share.
+ *	  The Python extension bloomfam._bloomfam: declarations that its files share.
  *
  *	module.c	the module, its exceptions, errors of the library as exceptions
  *	filter.c	the type Filter
  *	builder.c	the type Builder
  *	object.c	one Python object as a key
  *	decimal.c	decimal.Decimal and large int as texts of digits
+ *	dates.c		objects of the module datetime as keys
  *	column.c	lists, buffers, and what bloomfam/_columns.py finds in columns of other libraries
  *	arrow.c		Arrow's capsules
  *	rows.c		keys of several columns
  *	batch.c		keys on their way to a filter or a builder, and the answers
  *
  * Only CPython's limited API of 3.11 is used, so that one build serves all later versions.  Objects
- * that come in are anybody's: a method of theirs may change the list that they are in, use the
- * same builder, or start threads.  So whatever is kept over a call of Python code is owned.
+ * of callers may be of any class: their methods may change the list that holds them, use the same
+ * builder, or start threads.  So every object that is used after a call of Python code is owned.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,7 +34,10 @@
 
 #include "bloomfam.h"
 
-/* Names that are looked up for each key: made once, as Python keeps what it looks up by. */
+/*
+ * Names of attributes and modules, made as str objects once because they are looked up for each
+ * key.
+ */
 typedef enum Name
 {
 	NAME_STR,
@@ -52,7 +56,7 @@ typedef enum Name
 	NAME_DECIMAL,
 	NAME_UUID_MODULE,
 	NAME_UUID,
-	NAME_DATETIME,				/* the module, and its class */
+	NAME_DATETIME,				/* The module datetime, and its class of that name. */
 	NAME_DATE,
 	NAME_TIME,
 	NAME_TIMEDELTA,
@@ -67,7 +71,7 @@ typedef enum Name
 
 #define NAME_COUNT		(NAME_IPV6_NETWORK + 1)
 
-/* What belongs to the module, once for each interpreter. */
+/* The module's state, one for each interpreter. */
 typedef struct ModuleState
 {
 	PyTypeObject *filter_type;
@@ -75,7 +79,7 @@ typedef struct ModuleState
 	PyObject   *invalid_filter; /* InvalidFilterError */
 	PyObject   *not_askable;	/* NotAskableError */
 
-	/* functions of bloomfam/_columns.py */
+	/* The following four are functions of bloomfam/_columns.py. */
 	PyObject   *column;
 	PyObject   *table;
 	PyObject   *scalar;
@@ -89,26 +93,29 @@ typedef struct FilterObject
 	PyObject_HEAD
 	BloomfamFilter *filter;
 	BloomfamInfo info;
-	BloomfamType type;			/* of its keys, if info.askable */
+	BloomfamType type;			/* Type of the filter's keys, valid if info.askable. */
 } FilterObject;
 
 typedef struct BuilderObject
 {
 	PyObject_HEAD
-	BloomfamBuilder *builder;	/* NULL: finished, or broken */
+	BloomfamBuilder *builder;	/* NULL: the builder is finished or broken. */
 	BloomfamType type;
-	bool		busy;			/* in a call, which may run Python code or be without the GIL */
-	bool		broken;			/* why builder is NULL: after a failure, its keys are not known */
+	/* True during a call, which may run Python code or release the GIL. */
+	bool		busy;
+	/* True if builder is NULL because of a failure after which its keys are unknown. */
+	bool		broken;
 } BuilderObject;
 
 /* ---- module.c ---- */
 
-/* Raises the library's error as an exception.  Always returns NULL. */
+/* Raises an error of the library as an exception.  Always returns NULL. */
 extern PyObject *raise_error(ModuleState *state, const BloomfamError *error);
 
 /*
- * The host that works without the GIL are given: its stop() looks for signals, so that Ctrl-C
- * ends what takes long.  Between these two macros Python must not be called.
+ * python_host is the host for work without the GIL.  Its stop() checks for signals, so that Ctrl-C
+ * ends long work.  Work without the GIL stands between begin_without_gil() and end_without_gil(),
+ * and must not call Python.
  */
 extern const BloomfamHost python_host;
 extern void begin_without_gil(void);
@@ -118,7 +125,10 @@ extern void end_without_gil(void);
 
 extern PyType_Spec filter_spec;
 
-/* A Filter that takes over what the library has made, also if it fails. */
+/*
+ * Makes a Filter object, which takes over the library's filter, also on failure.  Returns NULL with
+ * an exception.
+ */
 extern PyObject *filter_of(ModuleState *state, BloomfamFilter *filter);
 
 /* ---- builder.c ---- */

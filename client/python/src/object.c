@@ -2,13 +2,13 @@
 /*-------------------------------------------------------------------------
  *
  * object.c
- *	  One Python object as a key.
+ *	  Single Python objects as keys.
  *
- * What is no key of the type is a TypeError, never "absent".  Absent without being asked for is
- * only what no key of the type can equal: it is "impossible".
+ * An object that is not a key of the type raises a TypeError; it is never "absent".  Only an object
+ * that no key of the type can equal is absent without a lookup: it is "impossible".
  *
- * Reading may run Python code: of subclasses, of objects with __index__, of destructors.  So the
- * readers own what they read while they do.
+ * Reading may run Python code: methods of subclasses, __index__() of any object, destructors.  So
+ * the readers own an object while they read it.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,7 +30,7 @@ known_class(Batch *batch, Known known, Name module, Name name)
 	found = PyImport_GetModule(name_of(batch, module));
 	if (found != NULL)
 	{
-		/* the module may be half imported, or not what it is called */
+		/* The module may be half imported, or another module of that name. */
 		batch->known[known] = PyObject_GetAttr(found, name_of(batch, name));
 		Py_DECREF(found);
 	}
@@ -84,7 +84,10 @@ read_foreign(Batch *batch, PyObject *object, bool *read)
 	return fine;
 }
 
-/* What no reader knows. */
+/*
+ * Reads an object that the reader of the type does not know: None, a scalar of numpy or pandas, or
+ * an error.
+ */
 static bool
 read_other(Batch *batch, PyObject *object)
 {
@@ -100,7 +103,7 @@ impossible_integer(Batch *batch)
 {
 	if (batch->sink->type->id == BLOOMFAM_TYPE_OID)
 	{
-		/* the server takes a negative one for another number: so nobody knows */
+		/* The server reads a negative OID as another number, so the answer for it is unknown. */
 		return batch_refuse(batch, PyExc_OverflowError,
 							": the integer is out of the range of oid");
 	}
@@ -108,7 +111,7 @@ impossible_integer(Batch *batch)
 							"the integer is out of the range of bigint");
 }
 
-/* A Decimal, or an int, as a plain text of digits. */
+/* Writes a Decimal as a plain text of digits, in a new bytes object; see decimal_plain(). */
 static DecimalKind
 plain_of(const Batch *batch, PyObject *decimal_class, PyObject *object, PyObject **plain)
 {
@@ -118,7 +121,7 @@ plain_of(const Batch *batch, PyObject *decimal_class, PyObject *object, PyObject
 	Py_ssize_t	len;
 
 	*plain = NULL;
-	/* not str(object): a subclass may have another one */
+	/* str(object) is not used, because a subclass may override __str__(). */
 	text = PyObject_CallMethodObjArgs(decimal_class, name_of(batch, NAME_STR), object, NULL);
 	if (text == NULL)
 		return DECIMAL_NONE;
@@ -134,7 +137,10 @@ plain_of(const Batch *batch, PyObject *decimal_class, PyObject *object, PyObject
 	return kind;
 }
 
-/* A plain text as a key of the type at hand.  Takes over the reference to it. */
+/*
+ * Appends a plain text of digits as a key of the sink's type.  Takes over the reference to the
+ * text.
+ */
 static bool
 read_plain(Batch *batch, PyObject *plain)
 {
@@ -194,10 +200,10 @@ read_decimal(Batch *batch, PyObject *decimal_class, PyObject *object)
 	return batch_refuse(batch, PyExc_ValueError, ": %R is no number", object);
 }
 
-/* More bits than this no numeric has: log2(10^131072). */
+/* The maximum number of bits of a number that numeric can hold: log2(10^131072). */
 #define MAX_BITS		435412
 
-/* An int beyond int64. */
+/* Reads an int that does not fit into int64. */
 static bool
 read_long_beyond(Batch *batch, PyObject *object)
 {
@@ -211,7 +217,7 @@ read_long_beyond(Batch *batch, PyObject *object)
 	if (batch->sink->type->id != BLOOMFAM_TYPE_NUMERIC)
 		return impossible_integer(batch);
 
-	/* what follows takes a time that grows faster than the number of digits */
+	/* The conversion to Decimal takes time that grows faster than the number of digits. */
 	bits = PyObject_CallMethod((PyObject *) &PyLong_Type, "bit_length", "(O)", object);
 	if (bits == NULL)
 		return false;
@@ -223,7 +229,7 @@ read_long_beyond(Batch *batch, PyObject *object)
 		return batch_impossible(batch, PyExc_OverflowError,
 								"the number is out of the range of numeric");
 
-	/* str() of an int takes long, and is refused for many digits; a Decimal's does not, nor is */
+	/* The conversion goes through Decimal: str() of an int is slow, and refused for many digits. */
 	decimals = PyImport_ImportModule("decimal");
 	decimal_class = decimals != NULL ? PyObject_GetAttrString(decimals, "Decimal") : NULL;
 	decimal = decimal_class != NULL ? PyObject_CallFunctionObjArgs(decimal_class, object, NULL)
@@ -250,8 +256,8 @@ read_long(Batch *batch, PyObject *object)
 }
 
 /*
- * Is it a bool of numpy's?  Those have had an index, with a warning; the limited API knows them by
- * name alone.
+ * Returns whether an object is a numpy bool.  Some numpy versions let it be used as an index, with
+ * a warning.  With the limited API, the type is only recognizable by its name.
  */
 static bool
 is_foreign_bool(PyObject *object)
@@ -297,7 +303,7 @@ read_integer_like(Batch *batch, PyObject *object)
 	return fine;
 }
 
-/* int, oid, numeric */
+/* Reads a key of type int, oid or numeric. */
 static bool
 read_integer(Batch *batch, PyObject *object)
 {
@@ -341,7 +347,7 @@ read_bool(Batch *batch, PyObject *object)
 
 /* ---- texts and bytes ---- */
 
-/* A str that has no UTF-8, as it has a half of a surrogate pair. */
+/* Handles a str without a UTF-8 form, because it has an unpaired surrogate. */
 static bool
 read_no_utf8(Batch *batch, BloomfamMeaning meaning)
 {
@@ -372,7 +378,7 @@ read_str(Batch *batch, PyObject *object, BloomfamMeaning meaning)
 	return batch_piece(batch, meaning, object, chars, (size_t) len);
 }
 
-/* text, enum */
+/* Reads a key of a text type or an enum. */
 static bool
 read_text(Batch *batch, PyObject *object)
 {
@@ -392,7 +398,7 @@ read_written(Batch *batch, PyObject *object)
 	return read_str(batch, object, BLOOMFAM_WRITTEN);
 }
 
-/* types of which Python has none: macaddr, pg_lsn, bit, "char" */
+/* Reads a key of a type that Python has no class for: macaddr, macaddr8, pg_lsn, bit, "char". */
 static bool
 read_written_only(Batch *batch, PyObject *object)
 {
@@ -422,7 +428,7 @@ read_bytes(Batch *batch, PyObject *object)
 	if (PyObject_TypeCheck(object, &PyByteArray_Type) ||
 		PyObject_TypeCheck(object, &PyMemoryView_Type))
 	{
-		/* they may change */
+		/* A bytearray or memoryview may change, so it is copied. */
 		bytes = PyBytes_FromObject(object);
 		fine = bytes != NULL && batch_piece(batch, BLOOMFAM_BYTES, bytes, PyBytes_AsString(bytes),
 											(size_t) PyBytes_Size(bytes));
@@ -468,7 +474,10 @@ read_uuid(Batch *batch, PyObject *object)
 	return fine;
 }
 
-/* The classes of ipaddress, as a tuple; NULL if it is not loaded. */
+/*
+ * Returns the address and network classes of ipaddress as a tuple; NULL if the module is not
+ * loaded.
+ */
 static PyObject *
 network_classes(Batch *batch)
 {
@@ -491,7 +500,7 @@ network_classes(Batch *batch)
 			Py_DECREF(classes);
 			return NULL;
 		}
-		/* interfaces are subclasses of addresses */
+		/* Interface classes need no entry, because they are subclasses of the address classes. */
 		batch->known[KNOWN_NETWORKS] = NULL;
 		PyTuple_SetItem(classes, (Py_ssize_t) i, cls);
 	}
@@ -538,9 +547,11 @@ read_inet(Batch *batch, PyObject *object)
 	return fine;
 }
 
-/* ---- from a type to its reader ---- */
+/* ---- the reader of each type ---- */
 
-/* Of a filter without keys: nothing is in it, but NULL is NULL. */
+/*
+ * Reads an object as a key for a filter without keys: NULL is NULL, and any other object is absent.
+ */
 static bool
 read_anything(Batch *batch, PyObject *object)
 {
@@ -601,7 +612,7 @@ reader_of(const BloomfamType *type)
 		case BLOOMFAM_TYPE_BIT:
 			break;
 		case BLOOMFAM_TYPE_ROW:
-			/* whose columns are read one by one */
+			/* The columns of rows are read one by one, by rows.c. */
 			break;
 	}
 	return read_written_only;

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * object.h
- *	  One Python object as a key.
+ *	  Single Python objects as keys.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,8 +12,8 @@
 #include "batch.h"
 
 /*
- * How objects are read as keys of this type; NULL: of a filter without keys, which any object may
- * be asked of.
+ * Returns the function that reads objects as keys of a type.  NULL stands for the type of a filter
+ * without keys, which may be asked for any object.
  */
 extern ReadObject reader_of(const BloomfamType *type);
 
@@ -29,31 +29,33 @@ extern bool read_interval(Batch *batch, PyObject *object);
 /* ---- object.c, for the readers ---- */
 
 /*
- * A class of a module that is loaded, borrowed from the batch; NULL without an exception if the
- * module is not.  An object of a module's class cannot have come before the module.
+ * Returns a class of a Python module, borrowed from the batch.  Returns NULL without an exception
+ * if the module is not loaded: then no object of the class can exist.
  */
 extern PyObject *known_class(Batch *batch, Known known, Name module, Name name);
 
-/* A string that the module has made. */
+/* Returns one of the module's names as a str, borrowed. */
 static inline PyObject *
 name_of(const Batch *batch, Name name)
 {
 	return batch->sink->state->names[name];
 }
 
-/* Is it an instance?  1, 0, or -1 with an exception; cls may be NULL. */
+/*
+ * Returns 1 if object is an instance of cls, 0 if not or if cls is NULL, and -1 with an exception.
+ */
 extern int is_of(PyObject *object, PyObject *cls);
 
-/* A str as the text form of a value. */
+/* Appends a str to a batch as the text form of a value. */
 extern bool read_written(Batch *batch, PyObject *object);
 
 /*
- * NULL, and scalars of numpy and pandas.  Of those *read is set; what is left is another object,
- * and no failure.
+ * Reads None and the scalars of numpy and pandas.  Sets *read to whether the object was one of
+ * these; if not, returns true, and the caller reads the object.
  */
 extern bool read_foreign(Batch *batch, PyObject *object, bool *read);
 
-/* Raises the TypeError of an object that is no key of the type.  Always returns false. */
+/* Raises a TypeError for an object that is not a key of the type.  Always returns false. */
 extern bool refuse_type(Batch *batch, PyObject *object);
 
 /* ---- decimal.c ---- */
@@ -64,18 +66,21 @@ typedef enum DecimalKind
 	DECIMAL_NAN,
 	DECIMAL_INFINITY,
 	DECIMAL_MINUS_INFINITY,
-	DECIMAL_BEYOND,				/* has more digits than a numeric */
-	DECIMAL_NONE				/* no text of a Decimal */
+	DECIMAL_BEYOND,				/* The number has more digits than a numeric. */
+	DECIMAL_NONE				/* The text is not that of a Decimal. */
 } DecimalKind;
 
 /*
- * A Decimal's text without an exponent, as numeric writes it, in a new bytes object.  text is what
- * Decimal.__str__ gives.  *plain is NULL for all but numbers, and with an exception if there is no
- * memory.
+ * Writes a Decimal without an exponent, as numeric does, into a new bytes object. text is the
+ * result of Decimal.__str__. *plain is NULL unless the result is DECIMAL_NUMBER; it is also NULL,
+ * with an exception, if there is no memory.
  */
 extern DecimalKind decimal_plain(const char *text, size_t len, PyObject **plain);
 
-/* The number in a plain text, if it is whole; *beyond: it is, and no int64. */
+/*
+ * Returns whether the number in a plain text is an integer, and stores it.  Sets *beyond if the
+ * integer does not fit into int64.
+ */
 extern bool decimal_whole(const char *plain, size_t len, int64_t *number, bool *beyond);
 
 #endif							/* BLOOMFAM_PY_OBJECT_H */

@@ -4,9 +4,10 @@
  * rows.c
  *	  Keys of several columns.
  *
- * Columns come in pieces of different lengths.  So each is hashed by itself, and the hashes of the
- * columns become those of the keys once all have been read.  The list of columns is copied before
- * any of them is: what a column does while it is read cannot take away another one.
+ * Columns may come in pieces of different lengths.  So each column is hashed by itself, and the
+ * hashes of the keys are computed from the hashes of the columns after all columns have been read.
+ * The list of columns is copied first, because reading one column may run code that removes another
+ * from the list.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +15,7 @@
 
 /* ---- from columns to keys ---- */
 
-/* Begins the sink of a column, whose type is stored. */
+/* Begins the sink of column i, and stores the column's type in *type. */
 static void
 begin_column(Sink *column, const Sink *sink, size_t i, BloomfamType *type)
 {
@@ -27,7 +28,7 @@ begin_column(Sink *column, const Sink *sink, size_t i, BloomfamType *type)
 	column->column = i + 1;
 }
 
-/* Asks for keys with these hashes, and answers. */
+/* Asks for n keys by their hashes.  A key whose row_answers is not ABSENT is answered as absent. */
 static bool
 ask_hashes(Sink *sink, const uint64_t *hashes, const uint8_t *row_answers, size_t n,
 		   bool without_gil)
@@ -41,7 +42,7 @@ ask_hashes(Sink *sink, const uint64_t *hashes, const uint8_t *row_answers, size_
 	if (without_gil)
 		begin_without_gil();
 	status = bloomfam_ask_hashes(sink->filter, sink->type, hashes, n, sink->answers, &error);
-	/* what is impossible has no hash */
+	/* An impossible key has no hash, so it is absent. */
 	for (i = 0; status == BLOOMFAM_OK && i < n; i++)
 	{
 		if (row_answers[i] != BLOOMFAM_ABSENT)
@@ -55,7 +56,7 @@ ask_hashes(Sink *sink, const uint64_t *hashes, const uint8_t *row_answers, size_
 	return false;
 }
 
-/* Adds keys with these hashes; as the columns were strict, there are no others. */
+/* Adds keys by their hashes.  Every key has a hash, because the columns' sinks were strict. */
 static bool
 add_hashes(Sink *sink, const uint64_t *hashes, size_t n, bool without_gil)
 {
@@ -70,7 +71,10 @@ add_hashes(Sink *sink, const uint64_t *hashes, size_t n, bool without_gil)
 	return status == BLOOMFAM_OK || refuse_adding(sink, &error);
 }
 
-/* Passes the keys whose columns have been hashed; their hashes take the place of the first's. */
+/*
+ * Passes the keys whose columns have been hashed to the sink.  The keys' hashes overwrite those of
+ * the first column.
+ */
 static bool
 pass_hashes(Sink *sink, const Sink *columns, size_t ncolumns)
 {
@@ -100,7 +104,7 @@ pass_hashes(Sink *sink, const Sink *columns, size_t ncolumns)
 
 /* ---- reading ---- */
 
-/* Tells whether a column has as many keys as those before it; false with an exception. */
+/* Returns whether column i has as many keys as the first column; raises an exception if not. */
 static bool
 same_length(const Sink *columns, size_t i)
 {
@@ -113,8 +117,8 @@ same_length(const Sink *columns, size_t i)
 }
 
 /*
- * Passes keys of the columns in a tuple, or one key of the values in it.  pass is pass_keys() or
- * pass_key(), and reads an item.
+ * Passes the keys whose columns are in a tuple, or the one key whose values are in it. pass is
+ * pass_keys() or pass_key(), and reads an item of the tuple.
  */
 static bool
 pass_tuple(Sink *sink, PyObject *tuple, bool (*pass) (Sink *column, PyObject *item))
@@ -149,8 +153,9 @@ pass_tuple(Sink *sink, PyObject *tuple, bool (*pass) (Sink *column, PyObject *it
 }
 
 /*
- * Refuses a list of tuples, as a cursor's fetchall() gives it: it has a tuple for each row, and as
- * many rows as the key has columns would be taken for these.
+ * Refuses a list of tuples, such as a cursor's fetchall() returns, with an exception: its tuples
+ * are rows, and would be taken for columns if there are as many rows as columns.  Returns true for
+ * any other list.
  */
 static bool
 refuse_list_of_rows(PyObject *list)
@@ -192,7 +197,7 @@ pass_rows(Sink *sink, PyObject *columns)
 	return fine;
 }
 
-/* Tells whether an object is a column of keys, not a key that has a length. */
+/* Returns whether an object is a column of keys, rather than a single key that is a sequence. */
 static bool
 is_column(PyObject *object)
 {
