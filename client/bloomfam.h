@@ -251,7 +251,7 @@ BLOOMFAM_API extern BloomfamStatus bloomfam_stats(const BloomfamFilter *filter,
  */
 typedef enum BloomfamTypeId
 {
-	BLOOMFAM_TYPE_INT,			/* smallint, integer, bigint */
+	BLOOMFAM_TYPE_INT,			/* Keys of the SQL types smallint, integer and bigint. */
 	BLOOMFAM_TYPE_FLOAT,		/* real or double precision, unknown which; see BloomfamType. */
 	BLOOMFAM_TYPE_REAL,
 	BLOOMFAM_TYPE_DOUBLE,
@@ -275,11 +275,11 @@ typedef enum BloomfamTypeId
 	BLOOMFAM_TYPE_TIMESTAMPTZ,
 	BLOOMFAM_TYPE_INTERVAL,
 	BLOOMFAM_TYPE_OID,
-	BLOOMFAM_TYPE_INET,			/* inet, cidr */
+	BLOOMFAM_TYPE_INET,			/* Keys of the SQL types inet and cidr. */
 	BLOOMFAM_TYPE_MACADDR,
 	BLOOMFAM_TYPE_MACADDR8,
 	BLOOMFAM_TYPE_PG_LSN,
-	BLOOMFAM_TYPE_BIT,			/* bit, varbit */
+	BLOOMFAM_TYPE_BIT,			/* Keys of the SQL types bit and varbit. */
 	BLOOMFAM_TYPE_ENUM,			/* The label of any enum type. */
 	BLOOMFAM_TYPE_ROW			/* Rows of several columns, each of one of the types above. */
 } BloomfamTypeId;

@@ -6,7 +6,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#define _GNU_SOURCE				/* madvise() */
+#define _GNU_SOURCE				/* Needed for madvise(). */
 
 #include "client/lib/arena.h"
 

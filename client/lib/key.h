@@ -78,17 +78,17 @@ typedef struct BfKey
 {
 	union
 	{
-		int64_t		integer;	/* INT, OID, PG_LSN */
-		double		number;		/* FLOAT, REAL, DOUBLE */
+		int64_t		integer;	/* The value of a key of type INT, OID or PG_LSN. */
+		double		number;		/* The value of a FLOAT, REAL or DOUBLE. */
 		bool		boolean;
 		char		character;
 		BfString	string;		/* Texts, BYTEA, ENUM; BIT has the digits '0' and '1'. */
 		BfDecimal	decimal;
-		BfInstant	instant;	/* DATE, TIME, TIMESTAMP, TIMESTAMPTZ */
+		BfInstant	instant;	/* The value of a DATE, TIME, TIMESTAMP or TIMESTAMPTZ. */
 		BfTimetz	timetz;
 		__int128	span;		/* INTERVAL, in microseconds. */
 		BfInet		inet;
-		uint8_t		bytes[16];	/* UUID, MACADDR, MACADDR8 */
+		uint8_t		bytes[16];	/* The value of a UUID, MACADDR or MACADDR8. */
 	}			u;
 	/* BYTEA: true if string has two hexadecimal digits for each byte. */
 	bool		is_hex;

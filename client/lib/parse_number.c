@@ -6,7 +6,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#define _GNU_SOURCE				/* strtod_l() */
+#define _GNU_SOURCE				/* Needed for strtod_l(). */
 
 #include "client/lib/parse.h"
 

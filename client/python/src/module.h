@@ -76,8 +76,8 @@ typedef struct ModuleState
 {
 	PyTypeObject *filter_type;
 	PyTypeObject *builder_type;
-	PyObject   *invalid_filter; /* InvalidFilterError */
-	PyObject   *not_askable;	/* NotAskableError */
+	PyObject   *invalid_filter; /* The exception class InvalidFilterError. */
+	PyObject   *not_askable;	/* The exception class NotAskableError. */
 
 	/* The following four are functions of bloomfam/_columns.py. */
 	PyObject   *column;
