@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * counting.h
- *	  What the tests of counting filters share.
+ *	  Functions that the tests of counting filters share.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,7 +35,7 @@ add(TestFilter *filter, uint64_t hash, uint64_t times)
 		CHECK(kind->add(&filter->view.head, test_payload(filter), &hash, 1) == 1);
 }
 
-/* Is one removed? */
+/* Removes one hash from a filter, and returns whether it was in the filter. */
 static inline bool
 take(TestFilter *filter, uint64_t hash)
 {
@@ -48,7 +48,10 @@ count(const TestFilter *filter, uint64_t hash)
 	return kind->count(&filter->view, hash);
 }
 
-/* The other form of a loose filter, and back. */
+/*
+ * Returns the packed form of a loose filter, after checking that unpacking gives the loose filter
+ * back.
+ */
 static inline TestFilter
 pack(const TestFilter *loose)
 {

@@ -2,9 +2,10 @@
 /*-------------------------------------------------------------------------
  *
  * exercise.h
- *	  All that can be done with an opened filter, in memory of exactly the size that it asks for.
+ *	  Does everything that can be done with an opened filter, in memory of exactly the size that the
+ *	  filter asks for.
  *
- * For the tests of hostile bytes, which want sanitizers to look on.
+ * The tests of hostile bytes use it, under sanitizers.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,17 +14,20 @@
 
 #include "test.h"
 
-/* So many hashes are asked for, added and removed. */
+/* Number of hashes that are asked for, added and removed. */
 #define EXERCISE_HASHES		60
 
-/* A value of which more memory would be needed than a test should take. */
+/* Returns whether a value would need more memory than a test should allocate. */
 static inline bool
 exercise_too_large(const BfHeader *head)
 {
 	return head->payload_len > 4 * 1024 * 1024;
 }
 
-/* A view's value, in the loose form; false, and nothing, if that is too large. */
+/*
+ * Makes the loose form of a view's value.  Returns false, and makes nothing, if that form is too
+ * large.
+ */
 static inline bool
 exercise_loose(const BfView *view, TestFilter *filter)
 {
@@ -49,7 +53,7 @@ exercise_answers(const BfView *view, const uint64_t *hashes, bool *result)
 	view->head.kind->probe_many(view, hashes, EXERCISE_HASHES, result);
 }
 
-/* All of a filter's answers are no less than these. */
+/* Checks that the filter answers true for every hash for which the first answers were true. */
 static inline void
 exercise_still_there(const TestFilter *filter, const uint64_t *hashes, const bool *first, const bool *second, const char *after)
 {
@@ -59,7 +63,10 @@ exercise_still_there(const TestFilter *filter, const uint64_t *hashes, const boo
 		CHECKF(!first[i] || !second[i] || test_probe(filter, hashes[i]), "%s: lost by %s", filter->view.head.kind->name, after);
 }
 
-/* What is made of valid filters is valid: a value that its type's own input refuses could be dumped, but not restored. */
+/*
+ * Checks that a value made from valid filters is valid.  If the type's input function refused a
+ * stored value, it could be dumped, but not restored.
+ */
 static inline void
 exercise_accepted(const TestFilter *filter, const char *after)
 {
@@ -70,7 +77,7 @@ exercise_accepted(const TestFilter *filter, const char *after)
 	CHECKF(bf_validate(&test_env, filter->data, filter->len, &view, &reason) == BF_OK, "%s: refused after %s: %s", filter->view.head.kind->name, after, reason);
 }
 
-/* Adds, grows and removes. */
+/* Adds hashes to a filter, grows the filter, and removes hashes. */
 static inline void
 exercise_changes(TestFilter *filter, const uint64_t *hashes, bool valid)
 {
@@ -114,8 +121,8 @@ exercise_changes(TestFilter *filter, const uint64_t *hashes, bool valid)
 }
 
 /*
- * Everything that may be done with an opened filter.  What is valid also keeps its promises; of what is not it is only asked that it does no
- * harm.
+ * Does everything that may be done with an opened filter.  A valid filter must also keep its
+ * promises; an invalid one must only do no harm.
  */
 static inline void
 exercise(const BfView *view, const BfView *friend, const uint64_t *hashes, bool valid)

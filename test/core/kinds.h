@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * kinds.h
- *	  What the tests that go over all kinds share: keys, and questions to a filter.
+ *	  Functions for tests that go over all kinds: keys, and lookups in a filter.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,7 @@
 static uint64_t keys[MAX_KEYS];
 static uint64_t others[MAX_KEYS];
 
-/* Makes the keys, and as many others: a program's first step. */
+/* Makes the keys, and as many other hashes.  Every program calls this function first. */
 static inline void
 make_keys(uint64_t seed)
 {
@@ -30,7 +30,7 @@ make_keys(uint64_t seed)
 	}
 }
 
-/* Runs body for each kind that has all of these capabilities and can be planned. */
+/* Runs body for each kind that has all of the given capabilities and can be planned. */
 static inline void
 each_kind(uint32_t caps, void (*body) (const BfKind *kind))
 {
@@ -42,7 +42,7 @@ each_kind(uint32_t caps, void (*body) (const BfKind *kind))
 			body(kind);
 }
 
-/* ... for each whose filters are arrays of bits in cells. */
+/* Runs body for each kind whose filters are arrays of bits in cells. */
 static inline void
 each_kind_of_cells(void (*body) (const BfKind *kind))
 {
@@ -64,7 +64,7 @@ max_probes(const BfKind *kind)
 	return head.param[0] - 1;
 }
 
-/* Does a filter's content not hang on the order in which its keys came? */
+/* Returns whether a filter's contents are independent of the order in which its keys came. */
 static inline bool
 any_order(const BfKind *kind)
 {
@@ -81,7 +81,7 @@ build(const BfHeader *head, const uint64_t *hashes, size_t n)
 	return filter;
 }
 
-/* All of hashes are in the filter, by every way of asking. */
+/* Checks that all of the hashes are in the filter, by every function for lookups. */
 static inline void
 holds(const TestFilter *filter, const uint64_t *hashes, size_t n, const char *what)
 {
@@ -96,7 +96,7 @@ holds(const TestFilter *filter, const uint64_t *hashes, size_t n, const char *wh
 	CHECKF(missing == 0, "%s: %s: %zu of %zu keys are missing", filter->view.head.kind->name, what, missing, n);
 }
 
-/* Two filters answer alike, whatever is asked. */
+/* Checks that two filters give the same answers to all lookups. */
 static inline void
 answer_alike(const TestFilter *a, const TestFilter *b, const char *what)
 {
@@ -125,7 +125,10 @@ answer_alike(const TestFilter *a, const TestFilter *b, const char *what)
 	CHECKF(unlike == 0, "%s: %s: %zu answers differ", kind->name, what, unlike);
 }
 
-/* A kind's probe, with whatever instructions, and its scalar one agree, on blocks of every density: 10 times so many hashes. */
+/*
+ * Checks that a kind's probe, with any instructions, agrees with its scalar probe, on blocks of
+ * every density.  Asks for 10 times the given number of hashes.
+ */
 static inline void
 twins_agree(const BfKind *kind, uint32_t k, BfProbe scalar, uint64_t hashes)
 {
@@ -167,7 +170,10 @@ twins_agree(const BfKind *kind, uint32_t k, BfProbe scalar, uint64_t hashes)
 	CHECKF(yes > hashes / 2 && no > hashes / 2, "%s: k %u, %" PRIu64 " yes, %" PRIu64 " no", kind->name, k, yes, no);
 }
 
-/* One bit at a time: each of a key's bits counts, so that neither twin leaves one out.  Returns how many there are. */
+/*
+ * Checks, one bit at a time, that each of a key's bits counts, so that neither probe omits a bit.
+ * Returns the number of bits.
+ */
 static inline unsigned
 bits_that_count(const BfKind *kind, uint32_t k, BfProbe scalar, uint64_t hash)
 {
@@ -204,7 +210,10 @@ bits_set(const TestFilter *filter)
 	return set;
 }
 
-/* Folded by so much, a filter is what was built so, which is freed; and its statistics can be told beforehand. */
+/*
+ * Checks that a filter folded by a factor equals a directly built filter, which is freed, and that
+ * its statistics can be predicted.
+ */
 static inline void
 fold_is(const TestFilter *filter, uint64_t by, TestFilter *direct, BfStats *stats)
 {
@@ -232,7 +241,7 @@ is_valid(TestFilter *filter)
 				  filter->view.head.kind->name, reason);
 }
 
-/* What the numbers of every filter must be. */
+/* Checks that a filter's statistics are within the limits that hold for every filter. */
 static inline void
 plausible(const TestFilter *filter, BfStats *stats)
 {

@@ -2,9 +2,10 @@
 /*-------------------------------------------------------------------------
  *
  * run.h
- *	  Runs in memory, written and looked up as an index would, for the tests of bf_run.h.
+ *	  Runs in memory, written and looked up as an index would do, for the tests of bf_run.h.
  *
- * Every page is a malloc of exactly its body's size, so that ASan sees a read or a write of one byte too many.
+ * Every page is a malloc() of exactly its body's size, so that ASan sees a read or a write of one
+ * byte too many.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,7 +29,7 @@ typedef struct TestRun
 	TestPages	pages[3];		/* by kind */
 } TestRun;
 
-/* A list of entries or, where the hashes are not asked for, of places. */
+/* A list of entries, or of places if the hashes are not needed. */
 typedef struct TestEntries
 {
 	BfRunEntry *entry;
@@ -72,7 +73,7 @@ run_sort(TestEntries *list)
 		qsort(list->entry, list->n, sizeof(BfRunEntry), run_compare);
 }
 
-/* Without the bits that a run of p does not keep, in order. */
+/* Removes from the hashes the bits that a run of p does not keep, and sorts the entries. */
 static inline void
 run_truncate(TestEntries *list, unsigned p)
 {
@@ -126,8 +127,8 @@ run_begin(TestRun *run, const BfRunShape *shape, uint32_t body)
 }
 
 /*
- * Writes all entries; a piece of the intervals at a time, each by a writer of its own, if every is above 0.  Returns the number of
- * fingerprints.
+ * Writes all entries.  If every is above 0, the intervals are written in pieces of that many, each
+ * by a writer of its own.  Returns the number of fingerprints.
  */
 static inline uint64_t
 run_write(TestRun *run, const TestEntries *list, uint32_t every)
@@ -195,7 +196,7 @@ run_page(const TestRun *run, BfRunPageKind kind, uint32_t number)
 	return page;
 }
 
-/* Appends the places that a page has of an aim, so many at a time. */
+/* Appends the places that a page has for an aim, max places at a time. */
 static inline void
 run_find_in(const BfRunPage *page, const BfRunAim *aim, uint32_t max, TestEntries *places)
 {
@@ -212,7 +213,7 @@ run_find_in(const BfRunPage *page, const BfRunAim *aim, uint32_t max, TestEntrie
 	} while (n == max);
 }
 
-/* All places of a hash; returns how many pages were read. */
+/* Finds all places of a hash.  Returns the number of pages that were read. */
 static inline int
 run_find(const TestRun *run, uint64_t hash, TestEntries *places)
 {
@@ -246,7 +247,7 @@ run_find(const TestRun *run, uint64_t hash, TestEntries *places)
 	return read;
 }
 
-/* A run's entries in order, one page after another: what a merge reads. */
+/* Reads a run's entries in order, page after page, as a merge does. */
 typedef struct TestReader
 {
 	const TestRun *run;

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * run_model.h
- *	  Random runs against a sorted array: written, read, looked up, cleaned and merged.
+ *	  Random runs compared with a sorted array: written, read, looked up, cleaned and merged.
  *
  *-------------------------------------------------------------------------
  */
@@ -74,7 +74,7 @@ run_make(TestRun *run, const RunModel *model, const TestEntries *list, uint32_t 
 	run_operations += list->n;
 }
 
-/* All that is in the run is what is in the list, key by key, and nothing else. */
+/* Checks, key by key, that a run has exactly the entries of a list. */
 static inline void
 run_compare_with(const TestRun *run, const TestEntries *list)
 {
@@ -132,7 +132,10 @@ run_compare_with(const TestRun *run, const TestEntries *list)
 	run_free_entries(&found);
 }
 
-/* By the place alone, as VACUUM has it: arg is the share of 16 that is dead. */
+/*
+ * Tells by an entry's place alone whether it is dead, as VACUUM does. arg is the share of dead
+ * entries, in sixteenths.
+ */
 static inline bool
 run_dead(void *arg, uint64_t place)
 {
@@ -172,7 +175,7 @@ run_remove(TestRun *run, TestEntries *list, uint64_t share)
 	run_check(run);
 }
 
-/* Merges two runs, the smaller of whose p the result has, and compares. */
+/* Merges two runs, and compares the result, which has the smaller p of the two. */
 static inline void
 run_merge(const TestRun *a, const TestEntries *in_a, const TestRun *b, const TestEntries *in_b)
 {
@@ -247,7 +250,7 @@ run_model(const RunModel *model)
 	run_free_entries(&others);
 }
 
-/* A model of so many entries at most, anything about it chosen at random. */
+/* Makes a random model of at most most entries, with all its parameters chosen at random. */
 static inline RunModel
 run_random_model(uint64_t most)
 {

@@ -2,16 +2,18 @@
 /*-------------------------------------------------------------------------
  *
  * s_fpr.c
- *	  The false positive rate and the size that are promised, measured.
+ *	  Measures the false positive rate and the size that are promised.
  *
- * One row for each kind, rate and number of keys.  The measured rate may exceed the target by five standard deviations of
- * the count of false positives, as if that were binomial with the target's probability.  Few keys give filters that differ
- * much, so their rate is the mean over many filters.  The other checks: every key is found, bits per key of the stored value, header
- * and all, and what bf_stats makes of it.
+ * There is one row for each kind, rate and number of keys.  The measured rate may exceed the target
+ * by five standard deviations of the number of false positives, taken as binomial with the target's
+ * probability.  Filters of few keys differ much from each other, so their rate is the mean over
+ * many filters.  The other checks are: every key is found; the bits per key of the stored value,
+ * including its header; and the estimates of bf_stats.
  *
- * Ten million keys at other rates than 1 %, and in kinds that s_static.c and s_ribbon.c build of as many, only with LONG=1; as are twice as many
- * probes, and four times as many filters of few keys.  An everyday run has half of the probes, and ten million keys of kinds whose form
- * depends on how many there are.
+ * Ten million keys at rates other than 1 %, and in kinds that s_static.c and s_ribbon.c build with
+ * as many keys, are tested with LONG=1 only.  LONG=1 also doubles the number of probes, and makes
+ * four times as many filters of few keys.  An everyday run has half of the probes, and ten million
+ * keys only for kinds whose form depends on the number of keys.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,11 +23,11 @@
 #define BATCH		4096
 #define MANY		10000000
 
-/* The keys of the largest filters, and room to sort them in. */
+/* The keys of the largest filters, and memory for sorting them. */
 static uint64_t *many;
 static uint64_t *scratch;
 
-/* Hash number i of a run: no two are the same, as test_mix is a bijection. */
+/* Returns hash number i of a run.  No two hashes are the same, as test_mix() is a bijection. */
 static inline uint64_t
 nth(uint64_t run, uint64_t i)
 {
@@ -49,7 +51,10 @@ add_range(TestFilter *filter, uint64_t run, uint64_t n)
 	}
 }
 
-/* How many of hashes number first to first + n - 1 does the filter claim? */
+/*
+ * Returns how many of the hashes number first to first + n - 1 of a run the filter claims to
+ * contain.
+ */
 static uint64_t
 claimed(const TestFilter *filter, uint64_t run, uint64_t first, uint64_t n)
 {
@@ -81,7 +86,10 @@ claimed(const TestFilter *filter, uint64_t run, uint64_t first, uint64_t n)
 	return count;
 }
 
-/* The most bits per key that are allowed; 0: nothing is said.  The table of docs/kinds.md, for 10 million keys. */
+/*
+ * Returns the maximum number of bits per key that is allowed, from the table of docs/kinds.md for
+ * 10 million keys; 0: no limit is known.
+ */
 static double
 allowed_bits(const BfKind *kind, double fpr, uint64_t n)
 {
@@ -113,7 +121,7 @@ allowed_bits(const BfKind *kind, double fpr, uint64_t n)
 	}
 }
 
-/* How the measured rate of so many probes may differ from what is expected by chance. */
+/* Returns the standard deviation of the rate measured with a number of probes. */
 static double
 sigma_of(double fpr, uint64_t probes)
 {
@@ -217,7 +225,7 @@ row(const BfKind *kind, double fpr, uint64_t n, uint64_t filters, uint64_t probe
 		kind->name, fpr, n, measured, design.expected_fpr);
 }
 
-/* Are ten million keys of this kind, at this rate, tried by this run? */
+/* Returns whether this run tests ten million keys of a kind at a rate. */
 static bool
 is_for_many(const BfKind *kind, double fpr)
 {
@@ -277,7 +285,7 @@ rates(void)
 		}
 }
 
-/* The ends of what can be asked for. */
+/* Tests the lowest and highest rates that can be asked for. */
 static void
 extreme_rates(void)
 {
@@ -289,9 +297,10 @@ extreme_rates(void)
 }
 
 /*
- * The largest filters take too long to fill, but that their bits are chosen evenly can be seen long before: random throws
- * collide more often where some bits are likelier than others.  Sizes up to the largest, not powers of two, which are the
- * kindest.
+ * Checks that the bits of the largest filters are chosen evenly.  Filling such filters takes too
+ * long, but unevenness shows much earlier: random throws collide more often if some bits are
+ * likelier than others.  Sizes go up to the largest, and are not powers of two, which are the most
+ * favourable sizes.
  */
 static void
 bits_are_even(void)

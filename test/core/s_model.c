@@ -2,12 +2,17 @@
 /*-------------------------------------------------------------------------
  *
  * s_model.c
- *	  Millions of random operations on filters of every kind, each beside the exact multiset of what it must contain.
+ *	  Millions of random operations on filters of every kind, each compared with the exact multiset
+ *	  of its keys.
  *
- * A slot is a filter and how often it holds each number below UNIVERSE.  Whatever happens to the filter happens to the multiset; a
- * number in it that the filter denies is a false negative, and none is forgiven.  Only what is in the multiset is removed, or what the
- * filter itself denies, which must change nothing.  False positives are counted with hashes from outside, for which bf_stats tells the
- * probability given the payload: over the run their number must be what the sum of these says.
+ * A slot is a filter and the number of times that it holds each number below UNIVERSE.  Each
+ * operation is applied to the filter and to the multiset.  If the filter denies a number in the
+ * multiset, that is a false negative, and a failure.  A number is removed only if it is in the
+ * multiset, or if the filter denies it; then the removal must change nothing.
+ *
+ * False positives are counted with hashes outside of the universe, for which bf_stats tells the
+ * probability for the given payload: the total number over the run must agree with the sum of these
+ * probabilities.
  *
  *-------------------------------------------------------------------------
  */
@@ -49,7 +54,7 @@ static const char *const operation_name[NOPERATIONS] = {
 	"reopenings", "builds"
 };
 
-/* How often each is done, in 1,000. */
+/* How often each operation is done, in thousandths. */
 static const unsigned operation_share[NOPERATIONS] = {666, 10, 160, 20, 80, 20, 20, 4, 4, 4, 8, 4};
 
 static Slot slots[SLOTS];
@@ -75,7 +80,7 @@ denied(const Slot *slot, const char *after, uint64_t number)
 		   number, after, slot->filter.view.head.payload_len, slot->filter.view.head.param[0]);
 }
 
-/* The filter is another than it was. */
+/* Notes that a slot's filter has changed. */
 static void
 changed(Slot *slot)
 {
@@ -90,7 +95,7 @@ replace(Slot *slot, TestFilter filter)
 	changed(slot);
 }
 
-/* A number is there once more, or, in kinds that hold sets, is there. */
+/* Counts a number that was added; in kinds that hold sets, a number is counted only once. */
 static void
 count_added(Slot *slot, const BfKind *kind, uint64_t number)
 {
@@ -100,7 +105,10 @@ count_added(Slot *slot, const BfKind *kind, uint64_t number)
 		slot->times[number] = 1;
 }
 
-/* An empty filter; of a kind that is built at once, one of a random set. */
+/*
+ * Replaces a slot's filter by an empty filter, or, for a kind that is built at once, by one of a
+ * random set.
+ */
 static void
 start_anew(Slot *slot, const BfKind *kind)
 {
@@ -131,7 +139,10 @@ start_anew(Slot *slot, const BfKind *kind)
 	}
 }
 
-/* Written in either form, read back at another address, validated: the same. */
+/*
+ * Writes a filter in either form, reads it back at another address, and checks that it is valid and
+ * unchanged.
+ */
 static void
 reopen(Slot *slot)
 {
@@ -150,7 +161,7 @@ reopen(Slot *slot)
 	replace(slot, copy);
 }
 
-/* A full filter tests nothing. */
+/* Returns whether a slot's filter is neither too full nor too large to test anything. */
 static bool
 is_useful(Slot *slot)
 {
@@ -185,7 +196,10 @@ whole_set(const Slot *slot, const char *after)
 			denied(slot, after, numbers[i]);
 }
 
-/* Some hashes from outside: to learn the probability costs more than to probe. */
+/*
+ * Probes OUTSIDE hashes from outside of the universe at once, because computing the probability of
+ * a false positive costs more than probing.
+ */
 static void
 probe_outsiders(Slot *slot)
 {
@@ -204,7 +218,10 @@ probe_outsiders(Slot *slot)
 	variance += OUTSIDE * slot->fpr * (1 - slot->fpr);
 }
 
-/* What finds no room must leave all as it was; there is then no more room for it at once. */
+/*
+ * Adds numbers.  An addition that finds no room must leave the filter unchanged, and must fail
+ * again when it is repeated at once.
+ */
 static void
 add(Slot *slot, const BfKind *kind, const uint64_t *numbers, size_t n)
 {
@@ -232,7 +249,7 @@ add(Slot *slot, const BfKind *kind, const uint64_t *numbers, size_t n)
 	}
 }
 
-/* Numbers that are there; returns how many were found. */
+/* Chooses numbers that are in the multiset.  Returns how many were found. */
 static size_t
 choose_present(const Slot *slot, uint64_t *numbers, size_t n)
 {
@@ -254,7 +271,10 @@ choose_present(const Slot *slot, uint64_t *numbers, size_t n)
 	return found;
 }
 
-/* Mostly one, now and then some, with one at the end that is not there and must not be removed. */
+/*
+ * Removes numbers that are in the multiset: usually one, sometimes several followed by one that is
+ * not in the filter and must not be removed.
+ */
 static void
 remove_present(Slot *slot)
 {
@@ -475,7 +495,7 @@ run_model(const BfKind *kind)
 		test_free(&slots[i].filter);
 }
 
-/* One test a kind, in the order of their numbers. */
+/* Runs one test for each kind, in the order of the kinds' numbers. */
 int
 main(void)
 {

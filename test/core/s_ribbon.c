@@ -2,12 +2,13 @@
 /*-------------------------------------------------------------------------
  *
  * s_ribbon.c
- *	  Ten million keys in ribbons: size against the bound, rates, and time beside the floor.
+ *	  Ribbons of ten million keys: size against the bound, rates, and time beside the floor.
  *
- * The floor is what one random read of 64 bytes costs, batched and fetched ahead as probes are, in an array as large as the filter: measured
- * before each filter, in this run.  Sizes are of the whole value, header and all.  Times are printed and not judged: they hang on what else
- * the machine does.  s_ribbon N takes other numbers of keys.  With LONG=1 there are four times as many probes,
- * two more rates, and the floor.
+ * The floor is the time of one random read of 64 bytes from an array as large as the filter,
+ * batched and prefetched as probes are; it is measured before each filter.  Sizes are those of the
+ * whole value, including its header.  Times are printed but not judged, because they depend on what
+ * else the machine does. s_ribbon N takes another number of keys.  With LONG=1 there are four times
+ * as many probes, two more rates, and the floor.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +20,7 @@
 static uint64_t nkeys = 10000000;
 static volatile uint64_t sink;
 
-/* CPU time: others may run beside us. */
+/* Returns the CPU time used, which other processes on the machine do not affect directly. */
 static double
 cpu_seconds(void)
 {
@@ -29,14 +30,17 @@ cpu_seconds(void)
 	return (double) now.tv_sec + (double) now.tv_nsec / 1e9;
 }
 
-/* Hash number i of run 0, the keys, or of others. */
+/* Returns hash number i of a run.  Run 0 has the keys; other runs have other hashes. */
 static inline uint64_t
 nth(uint64_t run, uint64_t i)
 {
 	return test_mix(run * UINT64_C(0x2545f4914f6cdd1d) + i * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* ns per read of one line of so many bytes, at random; hashes come as those of probes do. */
+/*
+ * Returns the time in ns of reading one random cache line of len bytes of memory, with hashes
+ * computed as for probes.
+ */
 static double
 floor_ns(uint64_t len)
 {
@@ -71,7 +75,7 @@ floor_ns(uint64_t len)
 	return spent * 1e9 / (double) i;
 }
 
-/* Probes n hashes of a run, in no order, and returns how many the filter claims. */
+/* Probes n hashes of a run, in random order, and returns how many the filter claims to contain. */
 static uint64_t
 claimed(const TestFilter *filter, uint64_t run, uint64_t n, bool many, double *ns)
 {

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * s_run.c
- *	  Runs at length: ten million operations against the model, and the rate of false places.
+ *	  Ten million random operations on runs, compared with the model, and the rate of false places.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,8 +25,9 @@ long_model(void)
 }
 
 /*
- * Absent keys find n / 2^p places on average, whatever the run's shape.  Each key counts for itself: the variance is
- * the mean, and at most half again as much, for entries that share a fingerprint.
+ * Tests the rate of false places.  A lookup of an absent key finds n / 2^p places on average,
+ * whatever the run's shape.  Keys are independent, so the variance is the mean, and at most half
+ * again as much because of entries that share a fingerprint.
  */
 static void
 false_places(void)

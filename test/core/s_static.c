@@ -2,11 +2,13 @@
 /*-------------------------------------------------------------------------
  *
  * s_static.c
- *	  The kinds that are built at once by peeling, at ten million keys: size, false negatives, FPR, time.
+ *	  The kinds that are built at once by peeling, at ten million keys: size, false negatives, false
+ *	  positive rate, time.
  *
- * Sizes are held to what the kinds promise.  Times are of the processor, and printed beside a loop that reads one random 64-byte line per key
- * from as much memory, measured in the same moment; nothing is concluded from them here.  All widths, and times of more than one round,
- * only with LONG=1.
+ * Sizes are checked against what the kinds promise.  Times are processor times.  They are printed
+ * beside the time of a loop that reads one random 64-byte line for each key from an equal amount of
+ * memory, measured at the same moment; they are not judged.  All widths, and times of more than one
+ * round, are tested with LONG=1 only.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,14 +26,17 @@ cpu_seconds(void)
 	return (double) now.tv_sec + (double) now.tv_nsec / 1e9;
 }
 
-/* Different numbers give different hashes. */
+/* Returns hash number i; different numbers give different hashes. */
 static uint64_t
 nth(uint64_t i)
 {
 	return test_mix((i + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* ns for one random line of 64 bytes, of so many bytes, at 32 prefetched together: the best of 5 rounds. */
+/*
+ * Returns the time in ns of reading one random line of 64 bytes from memory of the given size, with
+ * 32 lines prefetched together: the best of 5 rounds.
+ */
 static double
 floor_ns(uint64_t bytes)
 {
@@ -66,7 +71,10 @@ floor_ns(uint64_t bytes)
 	return best * 1e9;
 }
 
-/* ns a key to probe hashes by probe_many, the best of some rounds; and how many are contained. */
+/*
+ * Returns the time in ns per key of probing hashes by probe_many(), the best of several rounds, and
+ * stores how many hashes are contained.
+ */
 static double
 probe_ns(const TestFilter *filter, const uint64_t *hashes, uint64_t n, uint64_t *contained)
 {
@@ -89,7 +97,7 @@ probe_ns(const TestFilter *filter, const uint64_t *hashes, uint64_t n, uint64_t 
 	return best * 1e9;
 }
 
-/* One probe after another, by the prober. */
+/* Returns the time in ns per key of probing hashes one after another, with the prober. */
 static double
 single_ns(const TestFilter *filter, const uint64_t *hashes, uint64_t n)
 {
@@ -104,7 +112,7 @@ single_ns(const TestFilter *filter, const uint64_t *hashes, uint64_t n)
 	return (cpu_seconds() - start) * 1e9 / (double) n;
 }
 
-/* A kind's own parameter param[1] is set if arity is not 0. */
+/* Tests one kind.  If arity is not 0, it is the kind's parameter param[1]. */
 static void
 row(BfKindId id, unsigned arity, unsigned width, double allowed)
 {

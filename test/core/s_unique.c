@@ -4,15 +4,17 @@
  * s_unique.c
  *	  A model of unique maplet indexes: all interleavings of three transactions, step by step.
  *
- * src/maplet/README, "Unique indexes", says in which steps a key is inserted, and why no key gets two live rows.  Here
- * three sessions take those steps in every order that is possible, while the index moves entries about: it switches
- * tails, flushes, merges, and VACUUM removes rows and gives their places away.  The model has no code in common with
- * src/maplet; it is about the order of steps.
+ * src/maplet/README, "Unique indexes", says in which steps a key is inserted, and why no key gets
+ * two live rows.  Here three sessions take these steps in every possible order, while the index
+ * moves entries: it switches tails, flushes, merges, and VACUUM removes rows and frees their
+ * places.  The model has no code in common with src/maplet; it is about the order of steps.
  *
- * Each program is what three transactions do: inserts of two keys, inserts that skip a conflict, deletions, and whether
- * they commit.  With LONG=1 all programs of one statement each are tried, and every 61st of those with transactions of
- * two; otherwise a part of them.  A state that was seen is not followed again, which is told by 64 bits of its hash.  At the end the model itself is tried: with a step left out, or two in
- * another order, it has to find a fault.
+ * A program consists of three transactions, which insert two keys, insert and skip a conflict, or
+ * delete, and commit or not.  With LONG=1, all programs of one statement for each transaction are
+ * tried, and every 61st program whose transactions have two statements; otherwise a part of these
+ * programs.  A state that was reached before, by 64 bits of its hash, is not followed again.  At
+ * the end the model itself is tested: with a step left out, or two steps in another order, it must
+ * find a fault.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,7 +37,7 @@ typedef enum Operation
 	NOTHING, INSERT_0, INSERT_1, SKIP_0, SKIP_1, DELETE_0, DELETE_1, KINDS_OF_OPERATION
 } Operation;
 
-/* What is wrong with the protocol: the model has to notice. */
+/* The faults that are built into the protocol to test that the model notices each of them. */
 typedef enum Mistake
 {
 	NO_MISTAKE,
@@ -67,7 +69,7 @@ typedef struct Row
 	uint8_t		killed;			/* taken back by ON CONFLICT */
 } Row;
 
-/* Entries by hash: bit n is the row at place n. */
+/* The entries of a page by hash; bit n stands for the row at place n. */
 typedef struct Page
 {
 	uint8_t		id;
@@ -143,7 +145,7 @@ is_live(const State *state, const Row *row)
 		(row->xmax == NOBODY || state->fates[row->xmax] != COMMITTED);
 }
 
-/* May VACUUM remove it? */
+/* Returns whether VACUUM may remove a row. */
 static bool
 is_dead(const State *state, const Row *row)
 {
@@ -157,7 +159,10 @@ typedef enum Seen
 	NOT_SEEN, SEEN, IN_DOUBT
 } Seen;
 
-/* What a dirty snapshot of this session says, and which transaction decides. */
+/*
+ * Returns what a dirty snapshot of a session says about a row, and stores which transaction
+ * decides.
+ */
 static Seen
 look_at(const State *state, int who, const Row *row, uint8_t *decides)
 {
@@ -226,7 +231,7 @@ copy_metapage(const State *state, Session *session)
 	session->step = READ;
 }
 
-/* What is left of the search is what it has found. */
+/* Ends the reading phase of a search: only the rows that it found remain. */
 static void
 end_reading(Session *session)
 {
@@ -235,7 +240,9 @@ end_reading(Session *session)
 	memset(&session->copy, 0, sizeof(session->copy));
 }
 
-/* Has the copy this page?  They are numbered: the active tail, the other one, runs. */
+/*
+ * Returns whether the copy has the page with a number: the active tail, the other tail, or a run.
+ */
 static bool
 has_page(const Program *program, const Copy *copy, int number)
 {
@@ -246,7 +253,7 @@ has_page(const Program *program, const Copy *copy, int number)
 	return copy->listed & 1 << (number - 2);
 }
 
-/* Reads the next page of the copy. */
+/* Reads the next page of a session's copy. */
 static void
 read_page(const Program *program, const State *state, Session *session, int hash)
 {
@@ -283,7 +290,10 @@ put_row(State *state, int who, int key, bool speculative)
 	return NOBODY;
 }
 
-/* Unless it is the last one: looks at one of the rows that were found, and decides. */
+/*
+ * Looks at one of the rows that a search has found, and decides how to go on.  If no row is left to
+ * look at, takes the step after the search.
+ */
 static void
 fetch_row(const Program *program, State *state, int who, Operation operation)
 {
@@ -387,7 +397,10 @@ begin_operation(const Program *program, State *state, int who, Operation operati
 	}
 }
 
-/* The insert is done; ON CONFLICT takes its row back and begins anew if there may be another one. */
+/*
+ * Completes an insert.  If there may be a conflict, ON CONFLICT takes its row back and begins
+ * again.
+ */
 static void
 confirm_row(Session *session, Row *row)
 {
@@ -404,7 +417,9 @@ confirm_row(Session *session, Row *row)
 	session->step = COPY;
 }
 
-/* Takes the session's next step; false: it has to wait, or has none. */
+/*
+ * Takes a session's next step.  Returns false if the session has to wait, or has no further step.
+ */
 static bool
 take_step(const Program *program, State *state, int who)
 {
@@ -572,7 +587,10 @@ merge(State *state)
 	return true;
 }
 
-/* VACUUM finds dead rows, removes their entries, and then gives the places away. */
+/*
+ * Takes VACUUM's next step: finding dead rows, removing their entries, or then freeing their
+ * places.
+ */
 static bool
 vacuum(State *state)
 {
@@ -700,7 +718,10 @@ first_state(const Program *program, State *state)
 	}
 }
 
-/* Nobody can go on: then those who wait must wait for transactions, as they would with a B-tree. */
+/*
+ * Checks a state in which no session can continue: sessions that wait must wait for transactions,
+ * as they would with a B-tree.
+ */
 static void
 check_standstill(const State *state)
 {
@@ -715,8 +736,9 @@ check_standstill(const State *state)
 }
 
 /*
- * Walks through all interleavings of a program: the first fault, or NULL.  *n: of so many states;
- * *cut: so often a row had no place, and its state was not followed.
+ * Walks through all interleavings of a program.  Returns the first fault found, or NULL.  Stores in
+ * *n the number of states, and in *cut how often a state was not followed because a row had no free
+ * place.
  */
 static const char *
 explore(const Program *program, size_t *n, size_t *cut)
@@ -791,7 +813,8 @@ check_program(const Program *program, size_t *states, size_t *cut)
 }
 
 /*
- * What a transaction does, as a number: an operation, or two, and its end.  Of two, the second is one on key 0.
+ * A transaction as a number: one or two operations, and how it ends.  The second of two operations
+ * is on key 0.
  */
 #define SINGLE		((KINDS_OF_OPERATION - 1) * 2)
 
@@ -845,7 +868,7 @@ two_statements(void)
 	programs(SINGLE, 2 * SINGLE, test_is_long() ? 61 : test_is_everyday() ? 1009 : 401, "transactions of two statements");
 }
 
-/* The model finds what is wrong with another order of steps, by some program. */
+/* Checks that the model finds every built-in fault by some program. */
 static void
 mistakes(void)
 {

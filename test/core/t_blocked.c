@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * t_blocked.c
- *	  The blocked kind's own: its wide and its scalar probe, and the layout of its blocks.
+ *	  Tests of the blocked kind only: its wide and scalar probes, and the layout of its blocks.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,7 +33,8 @@ blocked_every_bit_counts(void)
 }
 
 /*
- * The bits of a key are those that are documented, with whatever instructions add sets them: bit i is x times the i-th power's top 9 bits.
+ * Checks that a key's bits are the documented ones, whichever instructions set them: bit i is given
+ * by the top 9 bits of x times the i-th power.
  */
 static void
 check_blocked_layout(void)

@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * t_build.c
- *	  bf_build: whoever makes a filter of the same keys gets the same bytes, and those of docs/format.md.
+ *	  bf_build: every way of making a filter of the same keys gives the same bytes, those of
+ *	  docs/format.md.
  *
  *-------------------------------------------------------------------------
  */
@@ -50,7 +51,7 @@ memory(void)
 	return (Memory) {.room = {.alloc = room_alloc, .resize = room_resize, .release = room_release}};
 }
 
-/* Takes over a value that was made in a room, which must be whole and all that is left. */
+/* Takes over a value made in a room, and checks that it is valid and the only allocation left. */
 static TestFilter
 taken(Memory *room, const BfHeader *head, uint8_t *data)
 {
@@ -80,7 +81,10 @@ made(const BfKind *kind, double fpr, uint64_t expected, const char *family, uint
 
 /* ---- golden vectors ---- */
 
-/* The filter of the integers 1 to 3 at 1 %, some of them twice. */
+/*
+ * Tests the filter of the integers 1 to 3 at 1 %, some of them added twice, against its documented
+ * bytes.
+ */
 static void
 documented(void)
 {
@@ -133,7 +137,7 @@ documented(void)
 	}
 }
 
-/* Of no keys it is the same filter, whatever was asked for. */
+/* Tests that a filter of no keys is the same whatever was asked for. */
 static void
 no_keys(const BfKind *kind)
 {
@@ -201,7 +205,7 @@ sizes(void)
 
 /* ---- the same by every way ---- */
 
-/* n keys, then some of them again; returns how many. */
+/* Makes n keys, then repeats some of them.  Returns the number of hashes. */
 static uint64_t
 repeated(uint64_t *hashes, uint64_t n)
 {
@@ -224,7 +228,7 @@ static const uint64_t counts[] = {1, 2, 3, 33, 777, 5000, MAX_KEYS};
 
 static uint64_t hashes[2 * MAX_KEYS + BF_MAX_TIMES + 2];
 
-/* In other memory, by other steps. */
+/* Tests a filter made from a set in other memory and in other steps. */
 static void
 set_body(const BfKind *kind)
 {
@@ -256,7 +260,7 @@ of_a_set(void)
 	each_kind(0, set_body);
 }
 
-/* As the keys come, in pieces that are united. */
+/* Tests filters to which keys are added directly, in pieces that are united. */
 static void
 direct_body(const BfKind *kind)
 {

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * t_counting.c
- *	  What is special to counters: removal, counts and saturation.
+ *	  Tests of counters: removal, counts and saturation.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,7 +36,7 @@ counters_in_words(void)
 	}
 }
 
-/* A key's counters are those that are documented. */
+/* Checks that a key's counters are the documented ones. */
 static void
 layout(void)
 {
@@ -98,7 +98,7 @@ start_anew(Slot *slot)
 	memset(slot->times, 0, sizeof(slot->times));
 }
 
-/* Nothing is lost, and nothing counted too low. */
+/* Checks that no key is lost, and that no key is counted too low. */
 static void
 whole(const Slot *slot, const char *after)
 {
@@ -235,7 +235,7 @@ model(void)
 	CHECK(refused > 1000 && exact > done[2] / 10);
 }
 
-/* What was added and removed leaves no trace: the bytes are those of the keys that remain, in any order. */
+/* Checks that removal undoes addition: the bytes are those of the remaining keys, in any order. */
 static void
 exact_inverses(void)
 {
@@ -282,7 +282,10 @@ exact_inverses(void)
 	}
 }
 
-/* A batch stops at the first key that is not there; those before it are gone, those after it are not looked at. */
+/*
+ * Checks that removing a batch stops at the first key that is not in the filter: the keys before it
+ * are removed, and the keys after it are not looked at.
+ */
 static void
 removal_stops(void)
 {
@@ -359,7 +362,10 @@ saturation(void)
 	CHECK(shared > 100);
 }
 
-/* Fifteen are too many, fourteen are not; probes that meet count for as many. */
+/*
+ * Checks that a key can be counted up to fourteen times, and that from fifteen additions on its
+ * number is unlimited.  Probes of a key that meet in one counter each add to that counter.
+ */
 static void
 counts(void)
 {
@@ -456,7 +462,7 @@ sums_in_any_order(void)
 	}
 }
 
-/* Folding, by every divisor, is building smaller, counts included. */
+/* Checks that folding by every divisor equals building a smaller filter, including its counts. */
 static void
 folds(void)
 {

@@ -2,13 +2,14 @@
 /*-------------------------------------------------------------------------
  *
  * t_counting_packed.c
- *	  The packed form of counting filters: there and back, hostile bytes, size and speed.
+ *	  The packed form of counting filters: conversion in both directions, hostile bytes, size and
+ *	  speed.
  *
  *-------------------------------------------------------------------------
  */
 #include "counting.h"
 
-/* Counters of all kinds of distribution. */
+/* Fills a loose filter with counters of several distributions. */
 static void
 fill(TestFilter *loose, int how)
 {
@@ -119,7 +120,7 @@ there_and_back(void)
 	CHECKF(used >= 5 && forms[0] > 0 && forms[1] > 0, "only %u numbers of planes were tried", used);
 }
 
-/* Everything that opened bytes may be put to; nothing is said about the answers. */
+/* Does everything that is allowed with opened bytes; the answers are not checked. */
 static void
 use(const BfView *view)
 {
@@ -148,7 +149,7 @@ use(const BfView *view)
 	test_free(&loose);
 }
 
-/* Whoever accepts it must find what pack() makes of these counters. */
+/* Checks that an accepted packed payload is exactly what pack() makes of its counters. */
 static void
 is_canonical(const BfView *view)
 {
@@ -166,7 +167,10 @@ is_canonical(const BfView *view)
 	test_free(&loose);
 }
 
-/* Every single byte of a small value, with every value: refused, or harmless and what would have been written. */
+/*
+ * Changes every single byte of a small value to every other value: the result is refused, or is
+ * harmless and canonical.
+ */
 static void
 corrupted_bytes(void)
 {
@@ -227,7 +231,7 @@ corrupted_bytes(void)
 	CHECK(refused > 10000 && accepted > 1000);
 }
 
-/* Payloads of noise under headers that pass: safe, and hardly ever valid. */
+/* Puts random payloads under valid headers: using them is safe, and they are hardly ever valid. */
 static void
 noise(void)
 {
@@ -262,7 +266,7 @@ noise(void)
 	CHECK(opened > 5000);
 }
 
-/* Headers that no member may be given. */
+/* Checks that headers with invalid fields are refused. */
 static void
 refused_headers(void)
 {

@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * t_cuckoo.c
- *	  The cuckoo filter: against a multiset of what it keeps of a key, full tables, equal keys, and bytes that lie.
+ *	  The cuckoo filter: compared with a multiset of what it keeps of a key; full tables, equal
+ *	  keys, and corrupt bytes.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +14,7 @@
 static const BfKind *kind;
 static uint64_t keys[MAX_KEYS];
 
-/* An empty filter of exactly so many pairs of buckets and bits in a tag. */
+/* Makes an empty filter with exactly the given numbers of bucket pairs and of bits in a tag. */
 static TestFilter
 table(uint64_t pairs, uint32_t bits)
 {
@@ -72,7 +73,7 @@ stashed(const TestFilter *filter)
 	return n;
 }
 
-/* What the filter keeps of a key: two keys that agree in it are one to the filter. */
+/* Returns what the filter keeps of a key: two keys that agree in it are the same to the filter. */
 static uint64_t
 kept(uint64_t hash, uint64_t pairs, uint32_t bits)
 {
@@ -150,7 +151,10 @@ headers(void)
 	BROKEN(head.payload_len++);
 }
 
-/* As many keys as were planned always find room: many small sets, a few large ones, all numbers of bits. */
+/*
+ * Checks that the planned number of keys always finds room: many small sets, a few large ones, with
+ * all numbers of bits.
+ */
 static void
 planned_keys_fit(void)
 {
@@ -189,8 +193,9 @@ planned_keys_fit(void)
 #define UNIVERSE	400
 
 /*
- * Random additions and removals of keys of a small universe.  A model says which keys are one to the filter, and how many of each there are:
- * the filter's answers must be its answers, to the last false positive.
+ * Adds and removes random keys of a small universe.  A model knows which keys are the same to the
+ * filter, and how many of each there are; the filter must give the model's answers, including every
+ * false positive.
  */
 static void
 model_round(uint64_t pairs, uint32_t bits, unsigned operations)
@@ -427,7 +432,10 @@ equal_keys(void)
 
 /* ---- bytes that lie ---- */
 
-/* Uses a filter in every way: whatever its bytes say, ASan must have nothing to say, and nothing may go on for ever. */
+/*
+ * Uses a filter in every way: whatever its bytes are, ASan must find nothing, and every call must
+ * end.
+ */
 static void
 use(TestFilter *filter)
 {

@@ -2,9 +2,10 @@
 /*-------------------------------------------------------------------------
  *
  * t_format.c
- *	  The stored form against hostile bytes: whatever is not a filter is refused, and what is accepted can be used in safety.
+ *	  The stored form against hostile bytes: bytes that are not a filter are refused, and accepted
+ *	  bytes can be used safely.
  *
- * "In safety" is what ASan and UBSan see: every value here lies in a malloc of exactly its length.
+ * Safety is what ASan and UBSan check: every value here lies in a malloc() of exactly its length.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +21,7 @@
 
 static uint64_t hashes[NHASHES];
 
-/* A sealed value of this kind that holds hashes 0 to n - 1, if the kind takes keys. */
+/* Makes a sealed value of a kind; it holds hashes 0 to n - 1 if the kind takes keys. */
 static TestFilter
 sample(const BfKind *kind, double fpr, uint64_t capacity, size_t n, const char *family)
 {
@@ -56,7 +57,10 @@ sample(const BfKind *kind, double fpr, uint64_t capacity, size_t n, const char *
 	return filter;
 }
 
-/* Some values of each kind, in both forms if it has two, small enough that every change of every byte can be tried. */
+/*
+ * Number of values of each kind, in both forms if the kind has two, small enough that every change
+ * of every byte can be tried.
+ */
 #define SAMPLES	7
 
 static TestFilter
@@ -75,14 +79,14 @@ sample_of(const BfKind *kind, int which)
 	return filter;
 }
 
-/* Everything that may be done with a view that bf_validate() has just accepted. */
+/* Does everything that may be done with a view that bf_validate() has accepted. */
 static void
 exercise_valid(const BfView *view, const BfView *friend)
 {
 	exercise(view, friend, hashes, true);
 }
 
-/* Exactly as long, exactly there: a copy at its own malloc. */
+/* Copies a value to a malloc() of exactly its length. */
 static uint8_t *
 copy_of(const uint8_t *data, size_t len)
 {
@@ -141,7 +145,10 @@ round_trip(void)
 	}
 }
 
-/* Where each field lies, as docs/format.md has it: a round trip alone would not notice two fields change places. */
+/*
+ * Checks that each field is where docs/format.md says.  A test that only writes and reads would not
+ * notice that two fields have changed places.
+ */
 static void
 layout(void)
 {
@@ -227,8 +234,10 @@ truncations(void)
 }
 
 /*
- * Every change of every byte.  Without a new checksum none is accepted; with one, what is accepted is usable.  The
- * payload's bytes take all 255 changes only without it: with it, four will do.  In part: one change of seven, and two; every day one.
+ * Tries every change of every byte.  Without a new checksum, no change is accepted; with one, an
+ * accepted value is usable.  Bytes of the payload take all 255 changes without a new checksum, and
+ * four with one.  Under a sanitizer, one change of seven is tried, and two with a checksum; an
+ * everyday run tries one with a checksum.
  */
 static void
 byte_changes(void)
@@ -304,7 +313,7 @@ byte_changes(void)
 	CHECKF(accepted > 5000, "only %" PRIu64 " changed values accepted", accepted);
 }
 
-/* Fields that may not be what they are here, each in a value that is otherwise good and sealed. */
+/* A field with an invalid value, in a filter that is otherwise valid and sealed. */
 typedef struct BadField
 {
 	size_t		at;
@@ -400,7 +409,7 @@ refused_fields(void)
 	}
 }
 
-/* Padding, a zero byte in a name, a checksum. */
+/* Checks that invalid padding, a zero byte in a name, and a wrong checksum are refused. */
 static void
 refused_rest(void)
 {
@@ -434,7 +443,10 @@ refused_rest(void)
 	test_free(&filter);
 }
 
-/* Only the header at hand, as of a slice of a TOASTed value: opened or refused by it alone. */
+/*
+ * Checks a filter of which only the header is available, as in a slice of a TOASTed value: it is
+ * opened or refused by its header alone.
+ */
 static void
 slices(void)
 {
@@ -524,7 +536,10 @@ unaligned(void)
 	}
 }
 
-/* Noise, noise behind a good beginning, and good values with several random faults, sealed. */
+/*
+ * Tries random bytes, random bytes after a valid beginning, and valid values with several random
+ * faults, sealed.
+ */
 static void
 garbage(void)
 {
@@ -583,7 +598,7 @@ garbage(void)
 	}
 }
 
-/* Lengths beyond all measure, and none. */
+/* Tries lengths of zero, and lengths beyond all limits. */
 static void
 lengths(void)
 {
@@ -611,7 +626,7 @@ lengths(void)
 	test_free(&filter);
 }
 
-/* The internal kinds have rules of their own. */
+/* Tests the rules for internal kinds. */
 static void
 internal_kinds(void)
 {

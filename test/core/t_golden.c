@@ -2,18 +2,20 @@
 /*-------------------------------------------------------------------------
  *
  * t_golden.c
- *	  Values that were stored once must be made again to the byte, read for ever, and give the answers that they gave.
+ *	  Stored values must be made again to the byte, be readable for ever, and give the answers that
+ *	  they gave.
  *
  *		t_golden				checks test/golden/ (from the top of the tree; else GOLDEN says where it is)
  *		t_golden --regenerate	writes test/golden/ anew: only for a format that has not been released
  *
- * A file KIND_CASE.hex holds one value: lines of 32 bytes in hexadecimal, then a line "answers" and 256 bits in hexadecimal,
- * the lowest bit of each byte first: the filter's answers for key(0) to key(255).  The cases are functions here; each makes a value of
- * whatever kind it is given, of numbers hashed as int8 keys are, or none where the kind cannot do it.  A case of one kind alone has
- * that kind's number beside it.  Two checks follow, which fail for different reasons:
+ * A file KIND_CASE.hex holds one value: lines of 32 bytes in hexadecimal, then a line "answers" and
+ * 256 bits in hexadecimal, the lowest bit of each byte first.  The bits are the filter's answers
+ * for key(0) to key(255).  The cases are functions in this file.  Each makes a value of a given
+ * kind, with numbers hashed as int8 keys, or nothing if the kind cannot do it.  A case for one kind
+ * only has that kind's number beside it.  Two checks follow, which fail for different reasons:
  *
- *	- schema: made today, is it the same value?  If not, filters built before and after do not combine.
- *	- raw schema: do the committed bytes, whatever made them, still give the committed answers?  If not, stored filters lie.
+ *	- schema: is a value made today the same value?  If not, filters built before and after do not combine.
+ *	- raw schema: do the committed bytes still give the committed answers?  If not, stored filters lie.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,14 +27,17 @@
 static const char *directory = "test/golden";
 static bool regenerate = false;
 
-/* Keys 0 to 127 may be in a filter; those from 128 on never are, until 1,000 are. */
+/*
+ * Returns key i.  Keys 0 to 127 may be in a filter; keys from 128 on never are, except in the case
+ * of 1,000 keys.
+ */
 static uint64_t
 key(uint64_t i)
 {
 	return bf_hash_u64(i);
 }
 
-/* A filter of keys first to first + n - 1. */
+/* Makes a filter of keys first to first + n - 1. */
 static TestFilter
 filter_of(const BfKind *kind, double fpr, uint64_t expected, uint64_t first, uint64_t n)
 {
@@ -44,7 +49,7 @@ filter_of(const BfKind *kind, double fpr, uint64_t expected, uint64_t first, uin
 	return test_make(kind, fpr, expected, hashes, n);
 }
 
-/* a op b, which are then freed; nothing if they cannot be combined */
+/* Combines two filters, and frees them.  The result is empty if they cannot be combined. */
 static TestFilter
 combined(TestFilter a, TestFilter b, bool intersect)
 {
@@ -83,7 +88,10 @@ thousand(const BfKind *kind)
 	return filter_of(kind, 0.01, 1000, 0, 1000);
 }
 
-/* Enough for a ribbon's two parts, and a second layer: a rate a little above a power of two, and one a little below. */
+/*
+ * Makes a filter of 3000 keys, enough for both parts of a ribbon and its second layer.  The rate of
+ * 0.01 is a little above a power of two; that of parted_below() is a little below one.
+ */
 static TestFilter
 parted(const BfKind *kind)
 {
@@ -154,7 +162,10 @@ grown(const BfKind *kind)
 	return filter;
 }
 
-/* All keys but the last ten, some of which were there twice. */
+/*
+ * Makes a filter of 60 keys, of which 10 are added twice.  Then 15 keys, those 10 among them, are
+ * removed, and 5 of the 10 are removed once more, so that 50 keys remain.
+ */
 static TestFilter
 removed(const BfKind *kind)
 {
@@ -176,7 +187,7 @@ removed(const BfKind *kind)
 	return filter;
 }
 
-/* As many probes as the kind can have: every multiplier counts. */
+/* Makes a filter with the maximum number of probes of the kind, so that every multiplier counts. */
 static TestFilter
 max_probes(const BfKind *kind)
 {
@@ -245,7 +256,7 @@ unknown(const BfKind *kind)
 	return internal(kind, "", 0, BF_PARTIAL_UNKNOWN);
 }
 
-/* What the answers of a case are, or must at least be. */
+/* Whether the answers of a case are exact, or only a minimum. */
 typedef enum Answers
 {
 	NONE,						/* no; false positives where a kind cannot know that it is empty */
@@ -285,7 +296,7 @@ static const struct
 
 #define NCASES	(sizeof(cases) / sizeof(cases[0]))
 
-/* Calls body for each case of each kind that has it. */
+/* Calls body for each case of each kind that has the case. */
 static void
 each_golden(void (*body) (const char *name, TestFilter *filter, Answers answers))
 {
@@ -364,7 +375,10 @@ write_golden(const char *name, const TestFilter *filter)
 	CHECK(fclose(file) == 0);
 }
 
-/* Reads a value into a malloc of its own, and the answers; false if the file is not as above. */
+/*
+ * Reads a value into a malloc() of its own, and the answers.  Returns false if the file does not
+ * have the format of a golden file.
+ */
 static bool
 read_golden(const char *name, uint8_t **data, size_t *len, uint8_t *answers)
 {

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * t_hash.c
- *	  The hash is frozen, and its bits are cut as bf_hash.h says.
+ *	  The hash function is frozen, and its bits are used as bf_hash.h says.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,8 +12,9 @@
 #define XSUM_PRIME64	UINT64_C(11400714785074694797)
 
 /*
- * The vectors that xxHash publishes for XXH3_64bits with seed 0 (tests/sanity_test_vectors.h, before 0.8.2
- * cli/xsum_sanity_check.c), one or more for each of its code paths.  The input is the first len bytes of fill_xsum().
+ * The test vectors that xxHash publishes for XXH3_64bits with seed 0 (tests/sanity_test_vectors.h,
+ * before 0.8.2 cli/xsum_sanity_check.c), one or more for each code path.  The input is the first
+ * len bytes of fill_xsum().
  */
 static const struct
 {
@@ -86,7 +87,7 @@ published_vectors(void)
 	}
 }
 
-/* A number hashes as its 8 bytes, lowest first, whatever the machine. */
+/* Checks that a number is hashed as its 8 bytes, lowest byte first, on any machine. */
 static void
 u64_is_its_bytes(void)
 {
@@ -107,7 +108,10 @@ u64_is_its_bytes(void)
 	}
 }
 
-/* Many at once, in batches of every length, hash as each does alone: with AVX-512 and without, and nothing beyond the batch is touched. */
+/*
+ * Checks that hashing many numbers at once, in batches of every length, gives the hash of each
+ * number alone, with and without AVX-512, and that nothing beyond the batch is touched.
+ */
 static void
 many_are_as_one(void)
 {
@@ -158,7 +162,7 @@ cells_are_monotone(void)
 	CHECK(bf_cell((UINT64_C(1) << 63) - 1, 16) == 7);
 }
 
-/* Every cell gets its share of evenly spread hashes, to within one. */
+/* Checks that each cell gets its share of evenly spread hashes, to within one. */
 static void
 cells_are_fair(void)
 {
@@ -178,7 +182,7 @@ cells_are_fair(void)
 	}
 }
 
-/* floor(bf_cell(h, d * c) / d) = bf_cell(h, c): what makes folding exact. */
+/* Checks that floor(bf_cell(h, d * c) / d) = bf_cell(h, c), which makes folding exact. */
 static void
 cells_fold(void)
 {
@@ -197,7 +201,10 @@ cells_fold(void)
 	}
 }
 
-/* 0 is "no family", so no family may have it.  The name here is the one string of 8 bytes whose XXH3 is 0. */
+/*
+ * Checks that no family has ID 0, which means "no family".  The name in the test is the one string
+ * of 8 bytes whose XXH3 is 0.
+ */
 static void
 family_is_never_zero(void)
 {

@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * t_interrupts.c
- *	  What reads or writes a whole payload asks its caller now and then whether it shall go on: counted in bytes, not in time.
+ *	  Functions that read or write a whole payload check for interrupts now and then, counted in
+ *	  bytes, not in time.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,7 +11,7 @@
 
 #define PAYLOAD		((uint64_t) 24 * 1024 * 1024)
 
-/* From one look to the next no more than so many bytes, in the mean: some ms. */
+/* The maximum mean number of bytes between two checks, which takes some ms. */
 #define BYTES_A_LOOK	((uint64_t) 5 * 1024 * 1024)
 
 static uint64_t before;
@@ -29,7 +30,7 @@ looked(const BfKind *kind, const char *what, uint64_t bytes)
 	CHECKF(looks >= bytes / BYTES_A_LOOK, "%s: %s of %" PRIu64 " bytes asked %" PRIu64 " times", kind->name, what, bytes, looks);
 }
 
-/* A filter with a payload of at least so many bytes, loose, with some keys. */
+/* Makes a loose filter with some keys and a payload of at least the given number of bytes. */
 static TestFilter
 large(const BfKind *kind, uint64_t bytes)
 {
@@ -141,7 +142,10 @@ folds(void)
 	each_kind(BF_CAN_ADD | BF_CAN_FOLD, folded);
 }
 
-/* A counting filter from outside, of counters so high that all of them are stored: validation looks at each. */
+/*
+ * Tests a foreign counting filter whose counters are so high that all of them are stored:
+ * validation looks at each counter.
+ */
 static void
 saturated(void)
 {

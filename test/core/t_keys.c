@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * t_keys.c
- *	  src/keys: equal keys have equal bytes, those of docs/format.md, whoever hashes them.
+ *	  src/keys: equal keys have equal bytes, those of docs/format.md, whatever code hashes them.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,11 +14,13 @@
 
 #define LENGTH(array)	(sizeof(array) / sizeof((array)[0]))
 
-/* As hashed outside: what the server gives for the text, by docs/format.md. */
+/*
+ * Checks a hash computed outside the server against the server's hash, as given by docs/format.md.
+ */
 #define GOLDEN(hash, expected) \
 	CHECKF((hash) == UINT64_C(expected), "%s: %016" PRIx64, #hash, (uint64_t) (hash))
 
-/* A number by its decimal text, perhaps with a sign, a point, and an exponent. */
+/* Returns the hash of a number in decimal text, which may have a sign, a point, and an exponent. */
 static uint64_t
 numeric_of_text(const char *text)
 {
@@ -39,7 +41,7 @@ numeric_sign(BfNumericSign sign)
 	return bf_key_numeric(0, &number);
 }
 
-/* Vectors of expected/keys_golden.out. */
+/* Checks hashes against the vectors of expected/keys_golden.out. */
 static void
 golden(void)
 {
@@ -106,7 +108,10 @@ golden(void)
 	GOLDEN(bf_key_bit(0, 3, bits, 1), 0x3e4bb78f8a61dd7d);
 }
 
-/* An interval is its length, of which the server's types allow more than 64 bits. */
+/*
+ * Checks that an interval is hashed by its length, for which the server's type allows more than 64
+ * bits.
+ */
 static void
 intervals(void)
 {
@@ -117,7 +122,10 @@ intervals(void)
 	CHECK(bf_key_interval(7, -1, 30, 5) == bf_key_interval_span(7, 5));
 }
 
-/* A seed changes every hash but those of values that are the same bytes, and 0 is no seed. */
+/*
+ * Checks that a seed changes hashes, that values with the same bytes have equal hashes under a
+ * seed, too, and that seed 0 means no seed.
+ */
 static void
 seeds(void)
 {
@@ -134,7 +142,10 @@ seeds(void)
 
 /* ---- numeric ---- */
 
-/* The canonical bytes, by the definition alone: of n decimal digits without a point, times 10^exponent. */
+/*
+ * Computes the canonical bytes of a numeric by the definition alone, from n decimal digits without
+ * a point times 10^exponent, and returns their hash.
+ */
 static uint64_t
 slow_numeric(uint64_t seed, bool negative, const char *text, size_t n, int exponent)
 {
@@ -174,7 +185,10 @@ slow_numeric(uint64_t seed, bool negative, const char *text, size_t n, int expon
 	return hash;
 }
 
-/* Random decimal texts with the point at each place, and zeros around them; of up to 1200 digits. */
+/*
+ * Tests random decimal texts of up to 1200 digits, with the point at each place, and zeros around
+ * them.
+ */
 static void
 numerics_of_text(void)
 {
@@ -215,7 +229,7 @@ numerics_of_text(void)
 	}
 }
 
-/* The same numbers as integers with a scale. */
+/* Tests integers with a scale against the texts of the same numbers. */
 static void
 numerics_of_int128(void)
 {
@@ -247,7 +261,7 @@ numerics_of_int128(void)
 	}
 }
 
-/* Digits at any address, with zeros around them that are no part of the value. */
+/* Tests digits at any alignment, with zeros around them that do not change the value. */
 static void
 numerics_are_stripped(void)
 {

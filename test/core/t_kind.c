@@ -2,9 +2,10 @@
 /*-------------------------------------------------------------------------
  *
  * t_kind.c
- *	  What every kind must do, asked of every kind through its table.
+ *	  Tests that every kind must pass, by way of its table of functions.
  *
- * A new kind is tested as soon as bf_kinds.c knows it.  Unions, intersections and folds are in t_sets.c.
+ * A new kind is tested as soon as bf_kinds.c has it.  Unions, intersections and folds are tested in
+ * t_sets.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,10 +45,10 @@ tables(void)
 	CHECK(bf_kind_by_name("Blocked") == NULL);
 }
 
-/* Any address will do for a member that a table should not have, or not alone. */
+/* An arbitrary address for a member that a table should not have, or not alone. */
 #define SOME_MEMBER(member)	((__typeof__(((BfKind *) NULL)->member)) (void (*) (void)) tables)
 
-/* bf_kind_check itself can fail. */
+/* Tests that bf_kind_check() rejects inconsistent tables. */
 static void
 broken_tables(void)
 {
@@ -263,8 +264,8 @@ added_keys_are_found(void)
 }
 
 /*
- * Far more keys than planned: the filter fills, or grows, or takes no more; whatever it took it still has, and what it did not take left no
- * trace.
+ * Adds far more keys than planned.  The filter fills, grows, or takes no more keys.  It still has
+ * every key that it took, and a key that it refused leaves no trace.
  */
 static void
 overfull_body(const BfKind *kind)
@@ -311,7 +312,7 @@ overfull(void)
 
 /* ---- built at once ---- */
 
-/* Hands out its hashes in pieces of all sizes. */
+/* Reads hashes from a source in pieces of all sizes. */
 static size_t
 read_pieces(BfSource *source, uint64_t *hashes, size_t max)
 {
@@ -320,7 +321,7 @@ read_pieces(BfSource *source, uint64_t *hashes, size_t max)
 	return test_source_read(source, hashes, BF_MIN(max, piece));
 }
 
-/* Memory as it may be, with the number of what was not given back. */
+/* Allocates memory with arbitrary contents, and counts the allocations that were not freed. */
 typedef struct Garbage
 {
 	int			byte;
@@ -408,7 +409,10 @@ built_of_a_set(void)
 	each_kind(BF_FROM_SET, built_body);
 }
 
-/* Sets of hashes that nobody would meet by chance: all in a row, all with the same high or low bits, in order or in bf_order()'s. */
+/*
+ * Tests sets of hashes that do not occur by chance: consecutive hashes, hashes with equal high or
+ * low bits, in numeric order or in that of bf_order().
+ */
 static void
 crafted_body(const BfKind *kind)
 {
@@ -541,7 +545,7 @@ growing_changes_no_answer(void)
 
 /* ---- removing and counting ---- */
 
-/* Is a hash refused without a trace? */
+/* Tests that a hash is refused without a trace. */
 static void
 refuses(TestFilter *filter, uint64_t hash)
 {
@@ -630,7 +634,10 @@ remove_body(const BfKind *kind)
 	}
 }
 
-/* The same key many times, as long as there is room: it is there until the last is gone, and there may be no last. */
+/*
+ * Adds one key many times, as long as there is room.  The key is found until its last addition is
+ * removed; a kind whose counters are saturated may never lose the key.
+ */
 static void
 equal_keys_body(const BfKind *kind)
 {
@@ -671,7 +678,7 @@ removing(void)
 	each_kind(BF_CAN_ADD | BF_CAN_REMOVE, equal_keys_body);
 }
 
-/* Never too few, and seldom too many. */
+/* Tests that a count is never too low, and seldom too high. */
 static void
 count_body(const BfKind *kind)
 {
@@ -790,8 +797,9 @@ two_forms(void)
 /* ---- the rest ---- */
 
 /*
- * Long loops look for interrupts, at least once in 64k cells of what is read or written; not all the time either.  An environment without a
- * callback, and none where no memory is needed, will do.
+ * Tests that long loops check for interrupts, at least once for every 64k cells that are read or
+ * written, but not too often.  An environment without a callback works, and no environment is
+ * needed where no memory is allocated.
  */
 static void
 interrupt_body(const BfKind *kind)
@@ -900,7 +908,10 @@ interrupts_are_looked_for(void)
 	each_kind(0, interrupt_body);
 }
 
-/* Folding far reads many cells for each that it writes; there too. */
+/*
+ * Tests that folding by a large factor checks for interrupts: it reads many cells for each cell
+ * that it writes.
+ */
 static void
 far_fold_body(const BfKind *kind)
 {
@@ -923,7 +934,7 @@ interrupts_in_far_folds(void)
 	each_kind_of_cells(far_fold_body);
 }
 
-/* The estimates, against what was put in and what is measured. */
+/* Compares the estimates of bf_stats with the keys that were added and with the measured rate. */
 static void
 stats_body(const BfKind *kind)
 {

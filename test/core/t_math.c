@@ -8,15 +8,15 @@
  */
 #include "test.h"
 
-/* The largest array whose distribution is computed exactly. */
+/* Number of bits of the largest array whose distribution is computed exactly. */
 #define MAX_EXACT_BITS	2048
 
 #define LN2				0.69314718055994530942
 
 /*
- * The exact distribution of X, the number of bits set of m after so many independent uniform throws, one throw at a time.
- * All terms are positive, so nothing cancels, where the inclusion-exclusion sum of the same needs twice the digits a
- * double has.
+ * The exact distribution of X, the number of bits set among m after a number of independent uniform
+ * throws.  It is computed one throw at a time.  All terms are positive, so nothing cancels; the
+ * equivalent inclusion-exclusion sum needs twice as many digits as a double has.
  */
 typedef struct Occupancy
 {
@@ -44,7 +44,7 @@ occupancy_throw(Occupancy *o)
 	o->p[0] = 0;
 }
 
-/* E[(X/m)^k] */
+/* Returns E[(X/m)^k]. */
 static long double
 occupancy_fpr(const Occupancy *o, unsigned k)
 {
@@ -58,8 +58,8 @@ occupancy_fpr(const Occupancy *o, unsigned k)
 }
 
 /*
- * The same by inclusion and exclusion over the k probes' distinct bits: the other way to the exact value, for small k, so
- * that this file does not believe itself.
+ * Returns the same expected value by inclusion and exclusion over the k probes' distinct bits, a
+ * second way to compute it exactly for small k, so that the test does not rely on one computation.
  */
 static long double
 inclusion_exclusion(unsigned throws, unsigned m, unsigned k)
@@ -123,7 +123,8 @@ exact_ways_agree(void)
 }
 
 /*
- * The formula may promise too little, never too much: for the loads that a filter is built for, 0.3 to 1 throw a bit.
+ * Checks that the formula's rate is never below the exact rate, for the loads that filters are
+ * built for, 0.3 to 1 throw a bit.
  */
 static void
 occupancy_is_no_less_than_exact(void)
@@ -172,8 +173,8 @@ occupancy_is_no_less_than_exact(void)
 }
 
 /*
- * bf_plan's promise where a formula is hardest pressed: few keys, many probes.  The exact FPR at capacity is at most the
- * target.
+ * Checks bf_plan()'s promise where the formula is least accurate, with few keys and many probes:
+ * the exact false positive rate at capacity is at most the target.
  */
 static void
 small_standard_plans_meet_their_target(void)
@@ -206,7 +207,7 @@ small_standard_plans_meet_their_target(void)
 	}
 }
 
-/* The blocked formula against the same sum over exact blocks. */
+/* Compares the blocked formula with the sum over exact blocks. */
 static void
 blocked_is_exact(void)
 {
@@ -259,8 +260,8 @@ blocked_is_exact(void)
 }
 
 /*
- * The fewest whole thousandths of a bit per key with which k probes meet fpr; by bisection on the formula, not by its
- * inverse.
+ * Returns the fewest whole thousandths of a bit per key with which k probes meet fpr, by bisection
+ * on the formula and not by its inverse.
  */
 static uint32_t
 standard_brute(double fpr, unsigned k)
@@ -348,8 +349,9 @@ known_designs(void)
 }
 
 /*
- * bf_plan promises the FPR at capacity: by the exact formulas it is at most the target, for a filter with whatever number of
- * keys.  A tenth of a per mille is for their rounding.
+ * Checks that the false positive rate at capacity, by the exact formulas, is at most the target,
+ * for filters with any number of keys.  A tenth of a per mille is allowed for rounding in the
+ * formulas.
  */
 static void
 plans_meet_their_target(void)
@@ -406,7 +408,7 @@ plans_meet_their_target(void)
 	}
 }
 
-/* More keys never give a smaller filter, and a lower FPR does not either. */
+/* Checks that neither more keys nor a lower false positive rate give a smaller filter. */
 static void
 plans_are_monotone(void)
 {
@@ -526,7 +528,7 @@ key_estimates(void)
 	}
 }
 
-/* What bf_design and bf_plan refuse. */
+/* Checks what bf_design() and bf_plan() refuse. */
 static void
 refusals(void)
 {
@@ -603,7 +605,10 @@ size_as_forced(const BfDesign *design, uint64_t keys)
 	return forced_size;
 }
 
-/* A plan leaves room for the longest family's name, to the byte; no real kind's sizes come so close. */
+/*
+ * Checks that a plan leaves room for the longest family name, to the byte.  The sizes of no real
+ * kind come this close to the limit.
+ */
 static void
 room_for_a_family(void)
 {

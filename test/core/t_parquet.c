@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * t_parquet.c
- *	  Kind parquet: bit for bit what other programs write, and the header around it.
+ *	  Kind parquet: its bits are those that other programs write, and so is the header around them.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,7 @@ parquet(void)
 	return bf_kind_by_id(BF_KIND_PARQUET);
 }
 
-/* The bits of a key as the specification has them, one at a time. */
+/* Sets the bits of a key one at a time, as Parquet's specification describes them. */
 static void
 set_by_the_book(uint8_t *bitset, uint64_t z, uint64_t hash)
 {
@@ -34,7 +34,7 @@ set_by_the_book(uint8_t *bitset, uint64_t z, uint64_t hash)
 
 /* ---- hash and bitset ---- */
 
-/* From the xxHash project's own test values, and of a short text. */
+/* Checks the hash against test values of the xxHash project, and against that of a short text. */
 static void
 the_hash(void)
 {
@@ -44,7 +44,8 @@ the_hash(void)
 }
 
 /*
- * The filter that parquet-mr makes of the texts "a0" to "a9" in 32 bytes, as the tests of parquet-rs have it.
+ * Checks the filter that parquet-mr makes of the texts "a0" to "a9" in 32 bytes, as the tests of
+ * parquet-rs have it.
  */
 static void
 a_filter_of_parquet_mr(void)
@@ -74,7 +75,7 @@ a_filter_of_parquet_mr(void)
 	test_free(&filter);
 }
 
-/* For any number of blocks, and by every way of adding. */
+/* Checks the layout for any number of blocks, and for every way of adding keys. */
 static void
 layout(void)
 {
@@ -124,7 +125,7 @@ fetch(void *arg, uint64_t offset, uint64_t len)
 	return fetched->bytes;
 }
 
-/* What is fetched is what the probe reads. */
+/* Checks that the bytes that are fetched for a probe are those that the probe reads. */
 static void
 slices(void)
 {
@@ -155,7 +156,10 @@ every_bit_counts(void)
 		CHECK(bits_that_count(parquet(), 8, bf_parquet_scalar_twin(), keys[round]) == 8);
 }
 
-/* The block comes of the high 32 bits alone, at the edges of blocks, too: a fold is a direct build there as well. */
+/*
+ * Checks that the block depends on the high 32 bits only, also at the edges of blocks, so that a
+ * fold equals a direct build there.
+ */
 static void
 edges_of_blocks(void)
 {
@@ -217,7 +221,10 @@ edges_of_blocks(void)
 
 /* ---- size ---- */
 
-/* Parquet's own table of bits per key, to its one decimal; and the FPR of filters that were built. */
+/*
+ * Checks Parquet's own table of bits per key to its one decimal, and the false positive rate of
+ * filters that were built.
+ */
 static void
 sizes(void)
 {
@@ -254,7 +261,10 @@ smallest(void)
 	CHECK(head.payload_len == 32 && head.param[0] == 8 && head.hash_id == BF_HASH_XXH64_PLAIN);
 }
 
-/* Powers of two, no larger than they must be, whatever is done with them. */
+/*
+ * Checks that the size of a bitset is a power of two, and no larger than needed, after any
+ * operation.
+ */
 static void
 powers_of_two(void)
 {
@@ -304,7 +314,10 @@ internal_value(BfKindId id, BfHashId hash_id, BfKindId target, uint64_t n)
 	return filter;
 }
 
-/* An aggregate of no keys, whose family is of the other hash, takes nothing from a filter, and gives it nothing. */
+/*
+ * Checks that the aggregate of no keys, whose family has another hash function, does not change a
+ * filter in a union or intersection.
+ */
 static void
 identity_of_another_hash(void)
 {
@@ -337,7 +350,7 @@ identity_of_another_hash(void)
 	test_free(&none);
 }
 
-/* What travels carries the hash of what it shall be. */
+/* Checks that internal kinds carry the hash function of the filter that they will become. */
 static void
 hashes_of_internal_kinds(void)
 {
@@ -374,7 +387,7 @@ hashes_of_internal_kinds(void)
 
 /* ---- the header of files ---- */
 
-/* Header and a zero bitset in memory of exactly their size; freed by the caller. */
+/* Makes a header and an all-zero bitset in memory of exactly their size, which the caller frees. */
 static uint8_t *
 with_bitset(const uint8_t *header, size_t header_len, size_t bitset_len)
 {
@@ -489,7 +502,10 @@ headers(void)
 	}
 }
 
-/* Whatever the bytes: no byte beyond them is read, and what is accepted is as it should be. */
+/*
+ * Checks with arbitrary bytes that no byte beyond them is read, and that an accepted header is
+ * consistent.
+ */
 static void
 hostile_headers(void)
 {

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * t_partitioned.c
- *	  What is special to slices: where they are, and how filters combine that have unlike numbers of them.
+ *	  Tests of slices: where they lie, and how filters with different numbers of slices combine.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,7 +29,10 @@ fetch(void *arg, uint64_t offset, uint64_t len)
 	return filter->view.payload + offset;
 }
 
-/* One bit in each slice, where it is documented to be; and each of them counts. */
+/*
+ * Checks that a key has one bit in each slice, at the documented place, and that each of its bits
+ * counts.
+ */
 static void
 layout(void)
 {
@@ -91,7 +94,10 @@ refused_headers(void)
 	REFUSED(bad.payload_len++);
 }
 
-/* Unlike sizes and numbers of slices: the same in any order, and nothing lost. */
+/*
+ * Checks unions and intersections of filters with different sizes and numbers of slices: order does
+ * not matter, and no key is lost.
+ */
 static void
 laws(void)
 {
@@ -168,7 +174,10 @@ laws(void)
 	}
 }
 
-/* By every divisor of a slice's words, as if built so; and fold_plan takes the best. */
+/*
+ * Checks that folding by every divisor of a slice's words equals a direct build, and that fold_plan
+ * chooses the best divisor.
+ */
 static void
 folds(void)
 {
@@ -203,7 +212,10 @@ folds(void)
 	}
 }
 
-/* The formula is exact: measured over many small filters, and met by each plan, which one word less a slice would not do. */
+/*
+ * Checks that the formula for the rate is exact, by measuring many small filters, and that each
+ * plan meets its rate but would not with one word less in each slice.
+ */
 static void
 rates(void)
 {

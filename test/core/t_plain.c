@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * t_plain.c
- *	  src/keys/plain: the names of Parquet's columns, and the bytes that their values are hashed as.
+ *	  src/keys/plain: the names of Parquet columns, and the bytes by which their values are hashed.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,7 +12,7 @@
 
 #define LENGTH(array)	(sizeof(array) / sizeof((array)[0]))
 
-/* The column that a text stands for, which must stand for one. */
+/* Returns the column that a text names; the text must name a column. */
 static BfPlainColumn
 column_of(const char *text)
 {
@@ -90,7 +90,10 @@ no_names(void)
 	CHECK(!bf_plain_of_family("parquet int32\0x", 15, &column));
 }
 
-/* Every decimal's bytes hold its digits, and a byte less would not. */
+/*
+ * Checks that each decimal column has enough bytes for its digits, and that one byte less would not
+ * be enough.
+ */
 static void
 decimals(void)
 {
@@ -125,7 +128,7 @@ types_that_go_together(void)
 
 /* ---- hashes: each as XXH64 of bytes that stand here ---- */
 
-/* The hash of bytes written as hexadecimal digits. */
+/* Returns the hash of bytes given as hexadecimal digits. */
 static uint64_t
 of(const char *hex)
 {
@@ -224,7 +227,7 @@ strings(void)
 	CHECK(bf_plain_bytes("", 0) == UINT64_C(17241709254077376921));
 }
 
-/* A decimal of an integer with a scale, in a column. */
+/* Hashes an integer with a scale as a decimal in a column. */
 static bool
 decimal(const char *column_type, __int128 value, int scale, uint64_t *hash)
 {

@@ -2,8 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * t_ribbon.c
- *	  The ribbon kind: nothing is missed, the rates are met between powers of two as well, equal sets make equal bytes, and neither
- *	  crafted hashes nor broken bytes do worse than cost space.
+ *	  The ribbon kind: no key is missed, rates between powers of two are met, equal sets make equal
+ *	  bytes, and neither crafted hashes nor broken bytes do worse than cost space.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,7 +33,7 @@ random_keys(uint64_t n)
 		keys[i] = test_random();
 }
 
-/* Probes in batches, with AVX-512 and without, which must agree. */
+/* Probes hashes in batches, with AVX-512 and without; the answers must agree. */
 static void
 probe_many(const BfView *view, const uint64_t *hashes, uint64_t n, bool *result)
 {
@@ -47,7 +47,7 @@ probe_many(const BfView *view, const uint64_t *hashes, uint64_t n, bool *result)
 	free(narrow);
 }
 
-/* Builds with AVX-512 and without, which must give the same bytes. */
+/* Builds a filter with AVX-512 and without; the bytes must be the same. */
 static TestFilter
 build_both_ways(double fpr, uint64_t n)
 {
@@ -62,7 +62,10 @@ build_both_ways(double fpr, uint64_t n)
 	return filter;
 }
 
-/* Builds of the first n keys, which are sorted then; validates, and looks for each, one by one and all at once. */
+/*
+ * Builds a filter of the first n keys, which are sorted by that; validates it, and looks up each
+ * key, one by one and in batches.
+ */
 static TestFilter
 build(double fpr, uint64_t n, const char *what)
 {
@@ -90,7 +93,10 @@ build(double fpr, uint64_t n, const char *what)
 	return filter;
 }
 
-/* How many of n other hashes does the filter claim?  All three ways of asking must agree. */
+/*
+ * Returns how many of n other hashes the filter claims to contain.  All three ways of asking must
+ * agree.
+ */
 static uint64_t
 claimed(const TestFilter *filter, uint64_t n)
 {
@@ -129,7 +135,7 @@ check_rate(uint64_t count, uint64_t probes, double fpr, uint64_t n)
 		   n, fpr, count, probes);
 }
 
-/* Columns per slot, a ternary one taken for 1.6. */
+/* Returns the number of columns per slot; a ternary column counts 1.6. */
 static double
 columns(const uint32_t *param)
 {
@@ -168,7 +174,10 @@ every_small_number(void)
 	}
 }
 
-/* The rate is met, and missed downwards by no more than groups are coarse; the sizes are what is promised. */
+/*
+ * Checks that the rate is met, and is lower only as far as the coarseness of groups requires, and
+ * that sizes are as promised.
+ */
 static void
 larger_numbers(void)
 {
@@ -203,7 +212,7 @@ larger_numbers(void)
 		}
 }
 
-/* The design says what the rate comes to, at most what was asked for. */
+/* Checks that a design says the resulting rate, which is at most the requested one. */
 static void
 designs(void)
 {
@@ -232,7 +241,7 @@ designs(void)
 	}
 }
 
-/* A set is a set, in whatever order and however often its keys come. */
+/* Checks that neither the order nor the repetition of keys changes the filter. */
 static void
 order_and_repetition(void)
 {
@@ -266,7 +275,10 @@ order_and_repetition(void)
 	}
 }
 
-/* Hashes that are none: the filter is right, no larger than a list of them, and made in no more time. */
+/*
+ * Tests hashes that no hash function gives: the filter is right, no larger than a list of the
+ * hashes, and built in no more time.
+ */
 static void
 crafted(void)
 {
@@ -315,7 +327,7 @@ crafted(void)
 	}
 }
 
-/* Several shards of few keys, some of none. */
+/* Tests several shards with few keys, some of them with none. */
 static void
 shards(void)
 {
@@ -366,7 +378,10 @@ shards(void)
 	}
 }
 
-/* Each byte of the payload and each parameter changed, checksum mended: refused, or still safe to probe, one by one and in batches. */
+/*
+ * Changes each byte of the payload and each parameter, with a correct checksum: the value is
+ * refused, or is still safe to probe, one by one and in batches.
+ */
 static void
 broken_bytes(void)
 {
@@ -422,7 +437,10 @@ broken_bytes(void)
 	CHECKF(refused > 500 && safe > 500, "%" PRIu64 " refused, %" PRIu64 " taken", refused, safe);
 }
 
-/* Bytes of a layer at 1 %: the format's arithmetic once more, for 24 blocks at least. */
+/*
+ * Computes the size in bytes of a layer at 1 %, for at least 24 blocks, by repeating the format's
+ * arithmetic.
+ */
 static uint64_t
 first_layer_len(const BfHeader *head, uint64_t blocks)
 {
@@ -431,7 +449,7 @@ first_layer_len(const BfHeader *head, uint64_t blocks)
 	return 4 + (blocks + 7) / 8 + blocks * 5 * 8 + (blocks - ternary) * 2 * 8 + ternary / 5 * 64;
 }
 
-/* Changes that no solver makes, and what is said of each. */
+/* Tests changes that no solver makes, and the reason given for refusing each of them. */
 static void
 refused(void)
 {

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * t_run.c
- *	  Runs: shapes, pages, look-ups, removal, merging, the stored bytes, and what hostile ones do.
+ *	  Runs: shapes, pages, lookups, removal, merging, the stored bytes, and hostile bytes.
  *
  *-------------------------------------------------------------------------
  */
@@ -135,7 +135,7 @@ hostile_shapes(void)
 	}
 }
 
-/* Every hash has one page, and its aim agrees. */
+/* Checks that every hash has exactly one page, and that the page's aim agrees. */
 static void
 intervals(void)
 {
@@ -189,7 +189,9 @@ models(void)
 	}
 }
 
-/* What an index meets: small runs with long hashes and far places, and a large one. */
+/*
+ * Tests runs as indexes have them: small runs with long hashes and distant places, and a large run.
+ */
 static void
 usual(void)
 {
@@ -209,7 +211,9 @@ usual(void)
 		run_model(&usual[i]);
 }
 
-/* One key of many rows: the pages of its interval are bisected, not walked. */
+/*
+ * Tests a key with many rows: the pages of its interval are bisected, not read one after another.
+ */
 static void
 bisected(void)
 {
@@ -298,7 +302,7 @@ check_golden(const TestRun *run, BfRunPageKind kind, uint32_t number, const char
 	CHECKF(strcmp(hex, expected) == 0, "page %u of kind %d is %s", number, (int) kind, hex);
 }
 
-/* Pages that were stored once must be made again to the byte, and be read for ever. */
+/* Checks that stored pages are made again to the byte, and remain readable. */
 static void
 golden(void)
 {
@@ -353,7 +357,7 @@ golden(void)
 
 /* ---- hostile pages ---- */
 
-/* A good page with so many bytes changed: none of what can be done with it may do harm. */
+/* Changes a number of bytes in a valid page: nothing that can be done with it may do harm. */
 static void
 hostile_pages(void)
 {
@@ -412,7 +416,7 @@ hostile_pages(void)
 	run_free_entries(&found);
 }
 
-/* One reason after the other. */
+/* Tests each reason for refusing a page. */
 static void
 reasons(void)
 {

@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * t_scalable.c
- *	  The filter that grows: its rate and its size however many keys come, its stages, unions, folds, and bytes that lie.
+ *	  The filter that grows: its rate and size for any number of keys, its stages, unions, folds,
+ *	  and corrupt bytes.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,7 +23,7 @@ empty(double fpr, uint64_t expected)
 	return test_empty(&head);
 }
 
-/* Adds hashes, and makes the filter larger where there is need, as whoever has one does. */
+/* Adds hashes, and grows the filter when needed, as every user of such a filter does. */
 static void
 add(TestFilter *filter, const uint64_t *hashes, size_t n)
 {
@@ -80,7 +81,7 @@ missing(const TestFilter *filter, const uint64_t *hashes, size_t n)
 	return count;
 }
 
-/* Everything that must hold of a value at any time. */
+/* Checks everything that must hold for a value at any time. */
 static void
 sound(TestFilter *filter, const uint64_t *hashes, size_t n, const char *what)
 {
@@ -152,8 +153,9 @@ sizes(void)
 /* ---- growing ---- */
 
 /*
- * How far from their mean so many hits of independent probes may be: further with probability 1e-9 at most in any of 1000 tries, by Bernstein's
- * inequality, 2 exp(-d^2 / (2 (mean + d / 3))) each.
+ * Returns how far the number of hits of independent probes may be from its mean.  The difference is
+ * larger with probability 1e-9 at most in any of 1000 tries, by Bernstein's inequality, 2 exp(-d^2
+ * / (2 (mean + d / 3))) each.
  */
 static double
 far_from(double mean)
@@ -164,11 +166,14 @@ far_from(double mean)
 }
 
 /*
- * However many keys come: none is missing, the statistics say what probing finds, and the rate stays under the target.
+ * Checks that, for any number of keys, no key is missing, the statistics agree with measurements,
+ * and the rate stays under the target.
  *
- * The last is a matter of chance: a small stage at a low rate has few blocks, and one that got many keys counts for all.  Of 60 filters each, simulated
- * with 3000 seeds, 5.2 % were above the target at most (0.0001, made for 1000 keys), so with certainty of 99.99 % not more than 7 % ever are.  Then more
- * than 10 of 15 are with a probability of 3e-10.  Were all rates twice the target, all would be.
+ * The rate is a matter of chance: a small stage at a low rate has few blocks, and one block with
+ * many keys dominates the rate.  In simulations of 60 filters each with 3000 seeds, at most 5.2 %
+ * of filters were above the target (0.0001, made for 1000 keys), so with a certainty of 99.99 % no
+ * more than 7 % ever are.  Then more than 10 of 15 filters are above it with a probability of
+ * 3e-10.  If all rates were twice the target, all 15 filters would be.
  */
 static void
 rate_stays(void)
@@ -214,8 +219,9 @@ rate_stays(void)
 }
 
 /*
- * Of many filters few are above the target: of 60, with at most 7 % of all (see above), more than 21 are in one of 18 tries with a probability of 8e-10.
- * The mean says less: one filter in 3000 was at 4.2 times its target, and is as much as three of the others.
+ * Checks that few of many filters are above the target.  If at most 7 % of all filters are (see
+ * rate_stays()), more than 21 of 60 are in one of 18 tries with a probability of 8e-10.  A mean
+ * says less: one filter in 3000 was at 4.2 times its target, and counts as much as three others.
  */
 static void
 seldom_above(void)
@@ -244,7 +250,10 @@ seldom_above(void)
 		}
 }
 
-/* The rates that blocked does not reach: later stages are standard, and all is as before. */
+/*
+ * Tests rates that blocked does not reach: the later stages are of kind standard, and everything
+ * else is the same.
+ */
 static void
 low_rates(void)
 {
@@ -272,7 +281,10 @@ low_rates(void)
 	}
 }
 
-/* The same additions give the same bytes, however they are divided into calls; keys that come again, and again, add no stage. */
+/*
+ * Checks that the same additions give the same bytes, however they are divided into calls, and that
+ * repeated keys add no stage.
+ */
 static void
 divided(void)
 {
@@ -319,7 +331,10 @@ divided(void)
 	test_free(&whole);
 }
 
-/* Each stage is what its share and its capacity say; a header that lies about the last one is not grown. */
+/*
+ * Checks that each stage has the size that its share and its capacity require, and that a header
+ * with a wrong last stage does not grow.
+ */
 static void
 limits(void)
 {
@@ -470,8 +485,9 @@ unions(void)
 }
 
 /*
- * The union of two filters that are full has a stage above its share.  It takes no more keys, and those after it keep
- * to theirs.  The first one is for so many keys here that chance is no matter.
+ * Tests the union of two full filters, which has a stage above its share.  That stage takes no more
+ * keys, and later stages keep to their shares.  The first stage has enough keys here that chance
+ * does not matter.
  */
 static void
 overfull(void)
@@ -507,7 +523,7 @@ overfull(void)
 	}
 }
 
-/* Which do not unite. */
+/* Tests which filters do not unite. */
 static void
 no_unions(void)
 {
@@ -591,7 +607,7 @@ folds(void)
 	}
 }
 
-/* A filter that was made far too large; one with empty stages; an empty one. */
+/* Tests a filter that was made far too large, one with empty stages, and an empty one. */
 static void
 generous(void)
 {
@@ -629,7 +645,10 @@ generous(void)
 
 /* ---- bytes that lie ---- */
 
-/* Whatever the bytes say: no function reads or writes beyond them, none goes on for ever. */
+/*
+ * Checks with arbitrary bytes that no function reads or writes beyond them, and that every call
+ * ends.
+ */
 static void
 use(TestFilter *filter)
 {
@@ -731,7 +750,7 @@ lies(void)
 	test_free(&folded);
 }
 
-/* Sealed; true if input accepts it. */
+/* Seals a value, and returns whether the type's input function accepts it. */
 static bool
 accepted(TestFilter *filter)
 {
@@ -762,8 +781,8 @@ pair(const TestFilter *a, const TestFilter *b, bool unite)
 }
 
 /*
- * Values that lie, and are accepted, but not about the same: what is made of two of them is accepted, too, or there is no union.  They agree in
- * what the header says, and differ in the stages.
+ * Tests values that are corrupt in different ways, and are accepted.  They agree in their header,
+ * and differ in their stages.  A union of two of them is accepted, too, or is refused.
  */
 static void
 lies_together(void)
@@ -836,7 +855,10 @@ lies_together(void)
 	test_free(&fewer);
 }
 
-/* A stage with so many probes and so few bits that its rate is below the least number that there is. */
+/*
+ * Tests a stage with so many probes and so few bits that its rate is below the smallest positive
+ * double.
+ */
 static void
 rare_beyond_numbers(void)
 {
@@ -869,7 +891,7 @@ rare_beyond_numbers(void)
 	test_free(&good);
 }
 
-/* Each field of a stage's entry is held to what it can be. */
+/* Checks that each field of a stage's entry must be in its range. */
 static void
 entries(void)
 {

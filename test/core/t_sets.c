@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * t_sets.c
- *	  Unions, intersections and folds, of every kind that has them.
+ *	  Unions, intersections and folds, for every kind that has them.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,7 +12,10 @@
 
 static const uint64_t primes[] = {1, 2, 3, 5, 7, 11, 13, 31, 61, 127, 251};
 
-/* A size: a prime, a power of two, something with many divisors, or anything. */
+/*
+ * Returns a random number of cells: a prime, a power of two, a number with many divisors, or any
+ * number.
+ */
 static uint64_t
 random_cells(void)
 {
@@ -29,7 +32,10 @@ random_cells(void)
 	}
 }
 
-/* A filter of a random size, of cells also one of a random number of probes, with hashes[0 .. n - 1]. */
+/*
+ * Makes a filter with hashes[0 .. n - 1] of a random size, and, for kinds of cells, with a random
+ * number of probes.
+ */
 static TestFilter
 random_filter(const BfKind *kind, const uint64_t *hashes, size_t n, const char *family)
 {
@@ -52,7 +58,10 @@ random_filter(const BfKind *kind, const uint64_t *hashes, size_t n, const char *
 	return build(&head, hashes, n);
 }
 
-/* Both ways round; checks commutativity.  False if the two cannot be combined. */
+/*
+ * Combines two filters in both orders, and checks that the results are equal.  Returns false if the
+ * two cannot be combined.
+ */
 static bool
 either(const TestFilter *a, const TestFilter *b, bool intersect, TestFilter *result)
 {
@@ -70,7 +79,10 @@ either(const TestFilter *a, const TestFilter *b, bool intersect, TestFilter *res
 	return true;
 }
 
-/* Every combination of the three by union and intersection, of which the kind may have but one. */
+/*
+ * Checks every combination of three filters by union and intersection; a kind may have only one of
+ * the two.
+ */
 static void
 union_laws(const BfKind *kind, const TestFilter *a, const TestFilter *b, const TestFilter *c, const uint64_t *from, size_t n,
 		   uint64_t *combined)
@@ -220,7 +232,10 @@ set_laws(void)
 	each_kind(BF_CAN_ADD, laws_body);
 }
 
-/* Three filters of one plan: a union is the filter that was given the keys of both, in kinds of bits an intersection that of the bits. */
+/*
+ * Tests three filters of one plan: a union is the filter of both sets of keys, and, in kinds of
+ * bits, an intersection is that of the bits.
+ */
 static void
 same_size_body(const BfKind *kind)
 {
@@ -353,7 +368,7 @@ identity_is_neutral(void)
 	test_free(&named);
 }
 
-/* Which families combine, and to what. */
+/* Checks which families combine, and the family of the result. */
 static void
 families_body(const BfKind *kind)
 {
@@ -410,7 +425,9 @@ families(void)
 	each_kind(BF_CAN_ADD | BF_CAN_UNION, families_body);
 }
 
-/* Filters of different kinds do not combine; what a kind cannot do it says. */
+/*
+ * Checks that filters of different kinds do not combine, and that a kind reports what it cannot do.
+ */
 static void
 kinds_do_not_mix(void)
 {
@@ -471,7 +488,10 @@ kinds_do_not_mix(void)
 
 /* ---- folding ---- */
 
-/* For every divisor: folding is a direct build with that number of cells, bit for bit. */
+/*
+ * Checks for every divisor that folding equals a direct build with that number of cells, bit for
+ * bit.
+ */
 static void
 fold_body(const BfKind *kind)
 {
@@ -509,7 +529,10 @@ folds_are_direct_builds(void)
 	each_kind_of_cells(fold_body);
 }
 
-/* Whatever is folded answers for its keys, and meets what was asked if it became smaller; where order tells nothing, it is a direct build. */
+/*
+ * Checks that a folded filter still has its keys, and meets the requested rate if it became
+ * smaller.  If the order of keys does not matter, the folded filter equals a direct build.
+ */
 static void
 fold_any_body(const BfKind *kind)
 {
@@ -563,8 +586,9 @@ folds_keep_all_keys(void)
 }
 
 /*
- * bf_fold_plan: meets fpr if any fold does, and no larger divisor would.  A filter of few keys may have a lower FPR folded by 9 than by 8:
- * there the best need not be found.
+ * Checks that bf_fold_plan() meets fpr if any fold does, and that no larger divisor would.  A
+ * filter of few keys may have a lower rate when it is folded by 9 than by 8; in such a case the
+ * best divisor need not be found.
  */
 static void
 fold_plan_is_best(const TestFilter *filter, double fpr, const char *what)
@@ -637,7 +661,10 @@ fold_plans(void)
 	each_kind_of_cells(fold_plan_body);
 }
 
-/* A union of unlike sizes holds the smaller one repeated, which is the plainest case for folding it back. */
+/*
+ * Tests folding a union of different sizes, which repeats the smaller filter: the plainest case for
+ * folding it back.
+ */
 static void
 fold_of_union_body(const BfKind *kind)
 {
@@ -659,7 +686,9 @@ fold_of_a_union(void)
 	each_kind_of_cells(fold_of_union_body);
 }
 
-/* Chains of operations on filters that all hold the same keys: each result holds them. */
+/*
+ * Tests chains of operations on filters that all hold the same keys: each result holds these keys.
+ */
 static void
 chain_body(const BfKind *kind)
 {

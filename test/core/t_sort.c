@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * t_sort.c
- *	  bf_sort_hashes, bf_sort_multiset: the order of bf_order(), every hash once, or as often as it counts.
+ *	  bf_sort_hashes, bf_sort_multiset: the order of bf_order(), with every hash once, or as often
+ *	  as it occurs.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +18,10 @@ compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Sorts n hashes, of which so many are different, both ways: as a set, and as a multiset. */
+/*
+ * Sorts n hashes, with a number of different values, both as a set and as a multiset, and compares
+ * the results with qsort().
+ */
 static void
 against_qsort(uint64_t n, uint64_t different, int shift)
 {

@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * t_static.c
- *	  The kinds that are built at once by peeling, and their frame: few keys and many shards, hashes as they should be and as they should not.
+ *	  The kinds that are built at once by peeling, and the code that they share: few keys and many
+ *	  shards, usual and crafted hashes.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,7 +11,7 @@
 
 #include "../../src/core/bf_static.h"
 
-/* Every variant that there is: a kind, and binary_fuse's number of positions. */
+/* A kind, and for binary_fuse its number of positions; the tests run for every such variant. */
 typedef struct Variant
 {
 	BfKindId	id;
@@ -23,7 +24,10 @@ static const Variant variants[] = {
 
 #define NVARIANTS	(int) (sizeof(variants) / sizeof(variants[0]))
 
-/* Builds of the hashes, which get sorted, in so many shards; 0: as the kind would. */
+/*
+ * Builds a filter of the hashes, which get sorted, in a number of shards; 0 shards: as the kind
+ * chooses.
+ */
 static TestFilter
 build(const Variant *variant, unsigned width, uint64_t *hashes, uint64_t n, uint32_t shards)
 {
@@ -60,7 +64,10 @@ random_hashes(uint64_t *hashes, uint64_t n)
 		hashes[i] = test_random();
 }
 
-/* Probes the hashes in batches and one by one; both must agree, the batches with AVX-512 and without.  Returns how many are contained. */
+/*
+ * Probes hashes in batches, with AVX-512 and without, and one by one; the answers must agree.
+ * Returns how many hashes are contained.
+ */
 static uint64_t
 probe_both_ways(const BfView *view, const uint64_t *hashes, uint64_t n)
 {
@@ -87,14 +94,14 @@ probe_both_ways(const BfView *view, const uint64_t *hashes, uint64_t n)
 	return count;
 }
 
-/* How many of these are contained? */
+/* Returns how many of the hashes are contained. */
 static uint64_t
 contained(const TestFilter *filter, const uint64_t *hashes, uint64_t n)
 {
 	return probe_both_ways(&filter->view, hashes, n);
 }
 
-/* Random hashes, so many of which are probed, are contained as often as w says. */
+/* Checks that random hashes are contained as often as the width w promises. */
 static void
 check_fpr(const TestFilter *filter, uint64_t probes, unsigned width)
 {
@@ -160,7 +167,10 @@ few_keys(void)
 	}
 }
 
-/* Different filters' FPR differ; their mean is as promised. */
+/*
+ * Checks the false positive rate of filters of few keys.  The rates of single filters differ, but
+ * their mean is as promised.
+ */
 static void
 fpr_of_few(void)
 {
@@ -230,7 +240,7 @@ many_keys(void)
 	free(hashes);
 }
 
-/* One shard more or less than keys fill, and shards that get none. */
+/* Tests one shard more or less than the keys fill, and shards without keys. */
 static void
 shards(void)
 {
@@ -252,7 +262,7 @@ shards(void)
 		}
 }
 
-/* Hashes that no hash function gives. */
+/* Tests hashes that no hash function gives. */
 static void
 crafted(void)
 {
@@ -319,7 +329,10 @@ crafted(void)
 	free(hashes);
 }
 
-/* One shard gets far more keys than it should: they are listed, and the next shard is what it was. */
+/*
+ * Tests a shard that gets far more keys than it should: its keys are listed, and the next shard is
+ * not changed.
+ */
 static void
 overfull(void)
 {
@@ -345,7 +358,10 @@ overfull(void)
 	free(hashes);
 }
 
-/* What the scratch memory is computed for is enough: less keys than there is room for may want more. */
+/*
+ * Checks that the planned scratch memory is sufficient: fewer keys than planned may need more of
+ * it.
+ */
 static void
 uneven_shards(void)
 {
@@ -369,7 +385,7 @@ uneven_shards(void)
 		}
 }
 
-/* Everything that can be asked of an opened value, whatever it holds. */
+/* Does everything that can be done with an opened value, whatever its bytes are. */
 static void
 use(const uint8_t *data, size_t len)
 {
@@ -387,8 +403,9 @@ use(const uint8_t *data, size_t len)
 }
 
 /*
- * Every byte of the parameters and of the payload, changed in some ways; the checksum made good again.  What is then valid must still hold what
- * was not touched of it, which cannot be told: only that nothing is read out of place.
+ * Changes every byte of the parameters and of the payload in several ways, with a correct checksum.
+ * A value that is still valid might lack any key, so the test only checks that nothing is read out
+ * of bounds.
  */
 static void
 changed_bytes(void)
@@ -435,7 +452,7 @@ changed_bytes(void)
 		}
 }
 
-/* Directories of numbers that come near to overflowing something. */
+/* Tests directories with numbers that come close to overflows. */
 static void
 hostile_directories(void)
 {
@@ -468,7 +485,7 @@ hostile_directories(void)
 	}
 }
 
-/* What validate is there for: each of these is rejected. */
+/* Checks that bf_validate() rejects each kind of invalid value. */
 static void
 rejected(void)
 {
@@ -521,7 +538,7 @@ rejected(void)
 	}
 }
 
-/* The design: w and what goes with it. */
+/* Checks the design: w and the parameters that depend on it. */
 static void
 designs(void)
 {

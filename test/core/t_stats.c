@@ -2,13 +2,13 @@
 /*-------------------------------------------------------------------------
  *
  * t_stats.c
- *	  Statistics by a part of a filter.
+ *	  Statistics that are estimated from a part of a filter.
  *
  *-------------------------------------------------------------------------
  */
 #include "kinds.h"
 
-/* Of a filter that is small enough they are bf_stats'. */
+/* Checks that the statistics of a small filter are those of bf_stats(). */
 static void
 whole_body(const BfKind *kind)
 {
@@ -33,7 +33,11 @@ small_filters_are_read_whole(void)
 	CHECK(bf_stats_sampled(&test_env, &none, 1000, &stats) && stats.keys == 0);
 }
 
-/* Five deviations of the number of keys in a part, and those of the FPR that come of it. */
+/*
+ * Compares statistics from a part of a filter with those of the whole, allowing five standard
+ * deviations of the number of keys in a part, and the resulting difference of the false positive
+ * rate.
+ */
 static void
 compare_parts(const TestFilter *filter, size_t n)
 {
@@ -56,7 +60,10 @@ compare_parts(const TestFilter *filter, size_t n)
 	}
 }
 
-/* A part of one that is not full, or too full, tells keys and FPR as well as its size allows, in either form. */
+/*
+ * Checks that a part of a filter, whether the filter is below, at or above its capacity, gives the
+ * number of keys and the rate as accurately as its size allows, in either form.
+ */
 static void
 part_body(const BfKind *kind)
 {
@@ -85,7 +92,10 @@ parts_tell_of_the_whole(void)
 	each_kind(0, part_body);
 }
 
-/* Where a part is no filter of a part of the keys, nothing is said. */
+/*
+ * Checks that no statistics are given where a part of a filter is not a filter of a part of the
+ * keys.
+ */
 static void
 no_cells_body(const BfKind *kind)
 {

@@ -2,10 +2,12 @@
 /*-------------------------------------------------------------------------
  *
  * test.h
- *	  The harness of the core's tests: checks, a random source, and filters in memory of exactly their size.
+ *	  The harness of the core's tests: checks, random numbers, and filters in memory of exactly
+ *	  their size.
  *
- * Every buffer that holds a filter is a malloc of exactly its length, so that ASan sees a read or a write of one byte too
- * many. Everything here is static: a test is one file and this one.
+ * Every buffer that holds a filter is a malloc() of exactly its length, so that ASan sees a read or
+ * a write of one byte too many.  All functions are static, so that a test consists of one file and
+ * this header.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,7 +33,10 @@
 
 /* ---- checks ---- */
 
-/* A fault in a loop would otherwise print the loop. */
+/*
+ * The maximum number of failures that a test reports; a fault in a loop could otherwise print very
+ * many.
+ */
 #define TEST_MAX_REPORTS	40
 
 static uint64_t test_checks = 0;	/* of the test that runs */
@@ -65,11 +70,14 @@ test_check(bool ok, const char *file, int line, const char *format, ...)
 #define CHECK(condition) \
 	test_check((condition), __FILE__, __LINE__, "%s", #condition)
 
-/* ... saying more than the condition does. */
+/* Checks a condition, with a message that says more than the condition. */
 #define CHECKF(condition, ...) \
 	test_check((condition), __FILE__, __LINE__, __VA_ARGS__)
 
-/* Runs one test, a function without arguments: it passes if it checked something and nothing failed. */
+/*
+ * Runs one test, a function without arguments.  The test passes if it made a check and no check
+ * failed.
+ */
 #define RUN(function) \
 	test_begin(); \
 	function(); \
@@ -96,7 +104,7 @@ test_end(const char *name)
 	fflush(stdout);
 }
 
-/* The last line; returns main's exit code. */
+/* Prints the last line of a test program, and returns the exit code of main(). */
 static inline int
 test_finish(void)
 {
@@ -104,7 +112,10 @@ test_finish(void)
 	return test_failed == 0 && test_passed > 0 ? 0 : 1;
 }
 
-/* Is LONG=1 in the environment: all that is worth trying, in place of what an everyday run has time for? */
+/*
+ * Returns whether LONG=1 is in the environment: it asks for every useful test, while other runs are
+ * limited in time.
+ */
 static inline bool
 test_is_long(void)
 {
@@ -113,7 +124,10 @@ test_is_long(void)
 	return value != NULL && strcmp(value, "1") == 0;
 }
 
-/* Is it neither that nor .ci/run (CLANG_TESTS=1), which tries more than what a change made in passing needs? */
+/*
+ * Returns whether the run is an everyday run: neither LONG=1 nor .ci/run (CLANG_TESTS=1), which
+ * tests more than a small change needs.
+ */
 static inline bool
 test_is_everyday(void)
 {
@@ -122,7 +136,10 @@ test_is_everyday(void)
 	return !test_is_long() && (value == NULL || *value == '\0');
 }
 
-/* Does a sanitizer look on, so that what the build without one tries in full need only be tried in part? */
+/*
+ * Returns whether only a part of a test should run, because the program is built with a sanitizer
+ * and the build without one runs the full test.
+ */
 static inline bool
 test_in_part(void)
 {
@@ -133,14 +150,17 @@ test_in_part(void)
 #endif
 }
 
-/* So many random trials; a tenth of them if a sanitizer looks on, which shows no more of a rate. */
+/*
+ * Returns the number of random trials to run: n, or a tenth of it under a sanitizer, which does not
+ * need many trials.
+ */
 static inline uint64_t
 test_trials(uint64_t n)
 {
 	return test_in_part() ? n / 10 : n;
 }
 
-/* For what no test can go on without. */
+/* Allocates memory, and ends the program if there is none. */
 static inline void *
 test_malloc(size_t size)
 {
@@ -189,14 +209,14 @@ test_random(void)
 	return test_mix(test_random_state += UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* A number below n. */
+/* Returns a random number below n. */
 static inline uint64_t
 test_below(uint64_t n)
 {
 	return (uint64_t) (((unsigned __int128) test_random() * n) >> 64);
 }
 
-/* A number in [0, 1). */
+/* Returns a random number in [0, 1). */
 static inline double
 test_fraction(void)
 {
@@ -219,7 +239,7 @@ test_env_release(void *arg, void *memory)
 	free(memory);
 }
 
-/* How often the core asked whether it shall go on. */
+/* Number of times that the core has checked for interrupts. */
 static uint64_t test_looks __attribute__((unused)) = 0;
 
 static inline void
@@ -235,7 +255,7 @@ static const BfPort test_env __attribute__((unused)) = {
 	.release = test_env_release,
 };
 
-/* A source over an array that bf_sort_hashes() has sorted. */
+/* A source that reads an array sorted by bf_sort_hashes(). */
 typedef struct TestSource
 {
 	BfSource	source;
@@ -254,7 +274,7 @@ test_source_read(BfSource *source, uint64_t *hashes, size_t max)
 	return n;
 }
 
-/* A sink whose memory is always of exactly its length. */
+/* Extends a sink whose memory is always of exactly its length. */
 static inline void
 test_sink_extend(BfSink *sink, uint64_t more)
 {
@@ -270,7 +290,7 @@ test_sink_extend(BfSink *sink, uint64_t more)
 
 /* ---- filters ---- */
 
-/* A whole value in memory of its own, opened. */
+/* An opened filter in memory of its own. */
 typedef struct TestFilter
 {
 	uint8_t    *data;
@@ -290,7 +310,9 @@ test_open(TestFilter *filter)
 	}
 }
 
-/* A value with this header and zeros: what unions, folds and their like are written into. */
+/*
+ * Makes a value with a header and a payload of zeros, into which e.g. a union or fold is written.
+ */
 static inline TestFilter
 test_zeroed(const BfHeader *head)
 {
@@ -318,7 +340,7 @@ test_payload(TestFilter *filter)
 	return filter->data + bf_payload_offset(filter->view.head.family_len);
 }
 
-/* A value with this header and nothing in it. */
+/* Makes an empty filter with a header. */
 static inline TestFilter
 test_empty(const BfHeader *head)
 {
@@ -349,7 +371,9 @@ test_set_family(BfHeader *head, const char *family)
 	head->family_id = head->family_len > 0 ? bf_family_id(family, head->family_len) : 0;
 }
 
-/* The header for so many keys; exits where that fails. */
+/*
+ * Returns the header of a filter planned for a number of keys.  Ends the program if the plan fails.
+ */
 static inline BfHeader
 test_plan(const BfKind *kind, double fpr, uint64_t keys)
 {
@@ -366,7 +390,10 @@ test_plan(const BfKind *kind, double fpr, uint64_t keys)
 	return head;
 }
 
-/* The header of a filter of exactly so many cells and probes, sizes that no plan would choose; kinds of one number of probes keep it. */
+/*
+ * Returns the header of a filter with exactly the given numbers of cells and probes, which no plan
+ * would choose.  A kind with a fixed number of probes keeps it.
+ */
 static inline BfHeader
 test_head(const BfKind *kind, uint64_t cells, uint32_t k)
 {
@@ -385,7 +412,10 @@ test_head(const BfKind *kind, uint64_t cells, uint32_t k)
 	return head;
 }
 
-/* Is a filter of this kind an array of bits in cells, of whatever number, as bf_cells.h has it? */
+/*
+ * Returns whether filters of a kind are arrays of bits in cells, of any number of cells, as
+ * bf_cells.h describes.
+ */
 static inline bool
 test_has_cells(const BfKind *kind)
 {
@@ -399,7 +429,11 @@ test_has_cells(const BfKind *kind)
 	return kind->check(&one) == NULL && kind->check(&prime) == NULL;
 }
 
-/* Some header: of a plan for at most so many keys; half of them of any cells, or, as kinds without may unite but what is of one plan, of one. */
+/*
+ * Returns a random header, planned for at most the given number of keys.  Half of the headers
+ * instead have an arbitrary number of cells; for a kind without cells, which may only unite filters
+ * of one plan, that half has one plan.
+ */
 static inline BfHeader
 test_some_head(const BfKind *kind, uint64_t keys)
 {
@@ -424,7 +458,7 @@ test_is_packed(const TestFilter *filter)
 	return kind->is_packed != NULL && kind->is_packed(&filter->view.head);
 }
 
-/* Puts what make() makes of a filter, with this header, in its place. */
+/* Replaces a filter by what make() makes of it, with the given header. */
 static inline void
 test_remake(TestFilter *filter, const BfHeader *head,
 			void (*make) (const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *view))
@@ -465,7 +499,7 @@ test_pack(TestFilter *filter)
 
 /* ---- adding, removing, building ---- */
 
-/* Makes a full filter larger; false if it cannot be. */
+/* Makes a full filter larger.  Returns false if the filter cannot grow. */
 static inline bool
 test_grow(TestFilter *filter)
 {
@@ -484,7 +518,9 @@ test_grow(TestFilter *filter)
 	return true;
 }
 
-/* Counts additions in the header, as whoever calls add() does; keys come with a family. */
+/*
+ * Counts additions in the header, as callers of add() must, and gives a filter with keys a family.
+ */
 static inline void
 test_count_added(TestFilter *filter, size_t n)
 {
@@ -496,7 +532,10 @@ test_count_added(TestFilter *filter, size_t n)
 	test_open(filter);
 }
 
-/* Adds hashes, in the loose form, growing where there is need; returns how many found room. */
+/*
+ * Adds hashes to a filter in the loose form, growing it when needed.  Returns the number of hashes
+ * that found room.
+ */
 static inline size_t
 test_add_some(TestFilter *filter, const uint64_t *hashes, size_t n)
 {
@@ -518,7 +557,7 @@ test_add_some(TestFilter *filter, const uint64_t *hashes, size_t n)
 	return added;
 }
 
-/* ... all of which must. */
+/* Adds hashes to a filter; all of them must find room. */
 static inline void
 test_add(TestFilter *filter, const uint64_t *hashes, size_t n)
 {
@@ -527,7 +566,10 @@ test_add(TestFilter *filter, const uint64_t *hashes, size_t n)
 	CHECKF(added == n, "%s: full after %zu of %zu keys", filter->view.head.kind->name, added, n);
 }
 
-/* Removes hashes up to the first that is certainly not there; returns how many. */
+/*
+ * Removes hashes up to the first hash that is certainly not in the filter.  Returns the number of
+ * hashes removed.
+ */
 static inline size_t
 test_remove(TestFilter *filter, const uint64_t *hashes, size_t n)
 {
@@ -540,7 +582,7 @@ test_remove(TestFilter *filter, const uint64_t *hashes, size_t n)
 	return removed;
 }
 
-/* The sealed value of this header and of the payload that a kind has built, which it frees. */
+/* Makes the sealed value of a header and a payload that a kind has built, and frees the payload. */
 static inline TestFilter
 test_of_payload(const BfHeader *head, BfSink *sink)
 {
@@ -557,7 +599,7 @@ test_of_payload(const BfHeader *head, BfSink *sink)
 	return filter;
 }
 
-/* A value that a kind makes of a set at once; the hashes are sorted, and repeated ones dropped. */
+/* Builds a value of a set at once.  The hashes are sorted, and repeated hashes dropped. */
 static inline TestFilter
 test_build(const BfKind *kind, double fpr, uint64_t *hashes, uint64_t n)
 {
@@ -578,8 +620,9 @@ test_build(const BfKind *kind, double fpr, uint64_t *hashes, uint64_t n)
 }
 
 /*
- * A sealed value of any kind with these keys, of the family int8 if there are any, made as an aggregate would: what depends on the order or
- * must be known at once comes as a set.  capacity is for kinds that are added to.
+ * Makes a sealed value of any kind with the given keys, as an aggregate would.  Its family is int8
+ * if there are any keys.  A kind that depends on the keys' order, or must know all keys at once,
+ * gets them as a set. capacity is for kinds to which keys are added.
  */
 static inline TestFilter
 test_make(const BfKind *kind, double fpr, uint64_t capacity, const uint64_t *hashes, size_t n)
@@ -608,7 +651,10 @@ test_make(const BfKind *kind, double fpr, uint64_t capacity, const uint64_t *has
 	return filter;
 }
 
-/* Gives a value another family, of another length; none means no keys either. */
+/*
+ * Gives a value another family, with a name of another length.  A filter without a family must have
+ * no keys.
+ */
 static inline void
 test_rename(TestFilter *filter, const char *family)
 {
@@ -634,7 +680,10 @@ test_probe(const TestFilter *filter, uint64_t hash)
 
 /* ---- set operations, on loose copies where that is not the form ---- */
 
-/* The union or the intersection; false, and nothing, where the two do not go together. */
+/*
+ * Makes the union or the intersection of two filters.  Returns false, and makes nothing, if the two
+ * do not combine.
+ */
 static inline bool
 test_combine(const TestFilter *a, const TestFilter *b, bool intersect, TestFilter *result)
 {
