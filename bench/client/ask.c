@@ -2,17 +2,18 @@
 /*-------------------------------------------------------------------------
  *
  * ask.c
- *	  How many keys a second the client library asks for, of arrays and of text.
+ *	  How many keys per second the client library can look up, from arrays and from text.
  *
  *	ask [--rounds=N] [--keys=N] [--no-wide] [--smoke]
  *
- *	--rounds=N	figures are medians over the rounds (9)
- *	--keys=N	of one round (2000000)
- *	--no-wide	as a processor without AVX-512
- *	--smoke		few keys, one round: does it work?
+ *	--rounds=N	number of rounds, of which each figure is the median (9)
+ *	--keys=N	number of keys in a round (2000000)
+ *	--no-wide	runs as on a processor without AVX-512
+ *	--smoke		few keys and one round: does it work?
  *
- * One thread, processor time.  Half of the keys that are asked for are in the filter.  "copied" is a filter whose blocks begin cache lines
- * (BLOOMFAM_COPY), "in place" one whose bytes lie as they came.  The exit code is 0 unless a key was denied that is there.
+ * Times are processor times of one thread.  Half of the keys that are asked for are in the filter.
+ * "copied" is a filter whose blocks begin at cache lines (BLOOMFAM_COPY), "in place" a filter whose
+ * bytes were not copied.  The exit code is 0 unless a key in the filter was denied.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,14 +32,14 @@ static struct
 
 static uint64_t denied = 0;
 
-/* The i-th key: even numbers are in filters, odd ones are not. */
+/* Returns the i-th key; even numbers are in filters, odd numbers are not. */
 static int64_t
 key(uint64_t i)
 {
 	return (int64_t) (mix(i + 1) & ~UINT64_C(1)) | (int64_t) (i & 1);
 }
 
-/* A column of keys, and the memory that it lies in. */
+/* A column of keys, and its memory. */
 typedef struct Keys
 {
 	BloomfamColumn column;
@@ -48,7 +49,10 @@ typedef struct Keys
 	void	   *offsets;
 } Keys;
 
-/* Keys with numbers from random ones of 0 to 2 * n - 1. */
+/*
+ * Returns the number of key i: even numbers in order if all, otherwise random numbers from 0 to 2 *
+ * distinct - 1.
+ */
 static uint64_t
 number_of(size_t i, size_t distinct, bool all)
 {
@@ -69,7 +73,7 @@ integers(size_t n, size_t distinct, bool all)
 	return keys;
 }
 
-/* Keys of two columns, of which one alone tells them apart. */
+/* Makes keys of two columns, which hold the same integers. */
 static Keys
 pairs(size_t n, size_t distinct, bool all)
 {
@@ -84,7 +88,7 @@ pairs(size_t n, size_t distinct, bool all)
 	return keys;
 }
 
-/* Texts of some 10 to 14 characters: in Arrow's layout; as pieces; as written integers. */
+/* Makes texts of some 10 to 14 characters: in Arrow's layout, as pieces, or as written integers. */
 static Keys
 texts(size_t n, size_t distinct, bool all, const char *format, const char *type, BloomfamMeaning meaning)
 {
@@ -140,7 +144,7 @@ free_keys(Keys *keys)
 	free(keys->offsets);
 }
 
-/* Builds a filter of the even keys, and asks it. */
+/* Builds a filter of the even keys, and measures asking it. */
 static void
 measure(int which, const char *kind, size_t distinct)
 {

@@ -6,15 +6,16 @@
  *
  *	csv [--rounds=N] [--rows=N] [--folder=DIR] [--program=FILE] [--smoke]
  *
- *	--rounds=N		figures are medians over the rounds (9)
- *	--rows=N		of the file (4000000, 200 MB)
+ *	--rounds=N		number of rounds, of which each figure is the median (9)
+ *	--rows=N		rows of the file (4000000, 200 MB)
  *	--folder=DIR	where files are read and written (/dev/shm)
- *	--program=FILE	bloomfam (../../bloomfam, as seen from this one)
- *	--smoke			few rows, one round: does it work?
+ *	--program=FILE	the program bloomfam (../../bloomfam, relative to this program)
+ *	--smoke			few rows and one round: does it work?
  *
- * Rows have 50 bytes; a tenth of them have a field in quotes with quotes in it, and a third, at random, are known.  Runs take turns.  Figures are of
- * the processor's time, the program's and the system's for it, which a busy machine changes little; and of the clock on the wall.  The exit code is
- * 0 unless a row got lost, or one that is known was called new.
+ * Rows have 50 bytes.  A tenth of the rows have a quoted field with quotes in it, and a third, at
+ * random, have known keys.  Runs with different filters alternate.  Figures are processor times, of
+ * the program and of the system on its behalf, which other load changes little, and wall clock
+ * times.  The exit code is 0 unless a row was lost, or a known row was called new.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,7 +39,7 @@ static struct
 	bool		smoke;
 } option = {.rounds = 9, .rows = 4000000, .folder = "/dev/shm"};
 
-/* Names of files, in a folder of our own. */
+/* Names of files, in a folder of the benchmark's own. */
 static char folder[4096];
 
 typedef enum File
@@ -81,7 +82,7 @@ make_folder(void)
 	atexit(remove_files);
 }
 
-/* The i-th row's key, of 14 digits: even ones are known. */
+/* Returns the key of the i-th row, of 14 digits; even keys are known. */
 static int64_t
 row_key(size_t i)
 {
@@ -115,7 +116,10 @@ write_to(void *arg, const void *bytes, size_t len)
 	return fwrite(bytes, 1, len, arg) == len;
 }
 
-/* A filter of n keys, the known rows' and others; of 0, one that denies everything. */
+/*
+ * Writes a filter of n keys, those of the known rows and others; with n = 0, a filter that denies
+ * every key.
+ */
 static void
 write_filter(File file, size_t n)
 {
@@ -202,7 +206,10 @@ size_of(File file)
 	return (size_t) status.st_size;
 }
 
-/* Rows of the last run's file that begin with a known key; *n is how many there are. */
+/*
+ * Returns the number of rows with a known key in the last run's file, and stores the number of all
+ * rows in *n.
+ */
 static size_t
 count_known(File file, size_t *n)
 {
@@ -218,7 +225,7 @@ count_known(File file, size_t *n)
 	return known;
 }
 
-/* Is what the last run wrote what it read, and none that is known among the new ones? */
+/* Checks that the last run wrote all rows that it read, and no known row among the new ones. */
 static bool
 is_right(void)
 {

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * measure.h
- *	  What the benchmarks of the client share: clocks, medians, memory, random numbers.
+ *	  Functions that the client's benchmarks share: clocks, medians, memory, random numbers.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,7 +38,7 @@ allocate(size_t size)
 	return memory;
 }
 
-/* CLOCK_THREAD_CPUTIME_ID or CLOCK_MONOTONIC, in seconds. */
+/* Returns the time of CLOCK_THREAD_CPUTIME_ID or CLOCK_MONOTONIC, in seconds. */
 static inline double
 seconds(clockid_t clock)
 {
@@ -65,7 +65,7 @@ compare_figures(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The median of a figure's rounds, which it sorts. */
+/* Returns the median of the rounds' figures, which it sorts. */
 static inline double
 median(double *figures, int rounds)
 {

@@ -2,16 +2,16 @@
 /*-------------------------------------------------------------------------
  *
  * open.c
- *	  How long it takes to open a large filter, in place, with a copy, and with validation.
+ *	  How long it takes to open a large filter: in place, with a copy, and with validation.
  *
  *	open [--rounds=N] [--megabytes=N] [--folder=DIR] [--smoke]
  *
- *	--rounds=N		figures are medians over the rounds (9)
- *	--megabytes=N	the filter's size (500: the largest that there is)
+ *	--rounds=N		number of rounds, of which each figure is the median (9)
+ *	--megabytes=N	the filter's size (500, the maximum)
  *	--folder=DIR	where its file is written (/dev/shm)
- *	--smoke			a small one, one round: does it work?
+ *	--smoke			a small filter and one round: does it work?
  *
- * Time is that of the clock on the wall.  "Read" is how much of the file came into the process's memory meanwhile.
+ * Times are wall clock times.  "Read" is how much of the file was loaded into the process's memory.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,7 +43,7 @@ write_to(void *arg, const void *bytes, size_t len)
 	return fwrite(bytes, 1, len, arg) == len;
 }
 
-/* A filter of so many bytes, a key for each thousand of them, in a file. */
+/* Writes a filter of the given size in bytes to a file, with one key for each thousand bytes. */
 static void
 write_filter(size_t size)
 {
@@ -74,7 +74,7 @@ write_filter(size_t size)
 	free(keys);
 }
 
-/* What the process has in memory, in bytes. */
+/* Returns the size of the process's resident memory, in bytes. */
 static size_t
 resident(void)
 {
@@ -89,7 +89,7 @@ resident(void)
 	return pages * (size_t) sysconf(_SC_PAGESIZE);
 }
 
-/* Opens it in some way, and asks for a key of it. */
+/* Opens the filter in one way, and asks it for one of its keys. */
 static void
 measure(const char *what, unsigned flags)
 {

@@ -2,25 +2,26 @@
 /*-------------------------------------------------------------------------
  *
  * bench.c
- *	  What every kind of filter takes: bits per key, false positives, nanoseconds; beside the bounds that the project has set.
+ *	  The cost of every kind of filter: bits per key, false positives, nanoseconds; beside the
+ *	  bounds that the project has set.
  *
  *	bench [OPTION]... [space | fold | time | series]...
  *
  *	space		bits per key as stored and the measured FPR, at the largest of the sizes
- *	fold		the same for filters that were made too large, then folded
+ *	fold		as space, for filters that were made too large, then folded
  *	time		ns per key built, probed and removed, at each size, beside the floor (bench.h)
  *	series		the numbers behind the plots, as TSV, and nothing else: bench/core/plot
  *
  *	--sizes=N,...	numbers of keys (1e6,1e7)
- *	--kinds=KIND,...	only these
+ *	--kinds=KIND,...	measures only these kinds
  *	--fpr=FPR	for time and fold (0.01)
- *	--rounds=N	of time and series; figures are medians over the rounds (5)
- *	--small-pages	do not ask for huge pages
+ *	--rounds=N	for time and series: number of rounds, of which each figure is the median (5)
+ *	--small-pages	does not ask for huge pages
  *	--smoke		a short run of everything: does it work for every kind?
  *
- * Without a word: space, fold, time.  All times are of one thread, of the processor and not of the clock.  What runs beside still shows, through
- * the caches and the memory: trust the ratios.  Nothing depends on the times that are measured; the exit code is 0 unless a filter lost a
- * key or could not be made.
+ * Without a section: space, fold, time.  All times are processor times of one thread.  Other load
+ * still affects them through the caches and the memory: trust the ratios.  Nothing depends on the
+ * measured times; the exit code is 0 unless a filter lost a key or could not be made.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,7 +30,7 @@
 #define MAX_SIZES	16
 #define MAX_ROUNDS	99
 
-/* What is asked for. */
+/* The options of the command line. */
 static struct
 {
 	uint64_t	sizes[MAX_SIZES];	/* ascending */
@@ -83,7 +84,7 @@ print_verdicts(void)
 
 /* ---- kinds ---- */
 
-/* Is word one of those in a list with commas? */
+/* Returns whether word is in a list with commas. */
 static bool
 listed(const char *list, const char *word)
 {
@@ -101,7 +102,8 @@ listed(const char *list, const char *word)
 }
 
 /*
- * The next kind of those asked for that can do fpr, with its design; NULL after the last.  *i comes as 0.
+ * Returns the next requested kind that can have the rate fpr, and its design; NULL after the last
+ * kind. *i is 0 at first.
  */
 static const BfKind *
 next_kind(size_t *i, double fpr, BfDesign *design)
@@ -124,7 +126,7 @@ label(const BfKind *kind, BenchForm form)
 	return text;
 }
 
-/* The same without blanks, for machines. */
+/* Returns the kind's label without blanks, for machines. */
 static const char *
 plain_label(const BfKind *kind, BenchForm form)
 {
@@ -134,7 +136,7 @@ plain_label(const BfKind *kind, BenchForm form)
 	return text;
 }
 
-/* The filter of these keys in this form; false where it would be too large. */
+/* Makes a filter of the keys in a form.  Returns false if it would be too large. */
 static bool
 make(const BfDesign *design, const BenchKeys *keys, BenchForm form, BenchFilter *filter)
 {
@@ -148,7 +150,7 @@ make(const BfDesign *design, const BenchKeys *keys, BenchForm form, BenchFilter 
 
 /* ---- rates ---- */
 
-/* Counts and reports the keys that a filter denies, of the first so many. */
+/* Counts and reports the keys that a filter denies, of the first n keys. */
 static void
 check_keys(const BenchFilter *filter, const BenchKeys *keys, uint64_t n)
 {
@@ -162,7 +164,7 @@ check_keys(const BenchFilter *filter, const BenchKeys *keys, uint64_t n)
 	measured |= UINT64_C(1) << filter->view.head.kind->id;
 }
 
-/* The rate of false positives, from enough probes to see some of them. */
+/* Measures the false positive rate, with enough probes to see some false positives. */
 static double
 measured_fpr(const BenchFilter *filter, double fpr)
 {
@@ -185,7 +187,7 @@ measured_fpr(const BenchFilter *filter, double fpr)
 
 /* ---- space ---- */
 
-/* What a bound on the size is a multiple of. */
+/* The unit of a bound on the size. */
 typedef enum Unit
 {
 	BITS,						/* bits per key */
@@ -297,13 +299,19 @@ space(void)
 
 /* ---- folding ---- */
 
-/* How many times as many keys a filter is made for as it gets. */
+/* The ratios of the number of keys that a filter is made for to the number of keys that it gets. */
 static const double too_large[] = {1.9, 4.7, 7.3, 12.7, 22.1};
 
-/* Of all keys, how many a filter that grows gets: growth goes by steps, and what is left of the last one differs. */
+/*
+ * The shares of all keys that a growing filter gets: a filter grows in steps, and the unused part
+ * of the last step differs.
+ */
 static const double share[] = {1, 0.84, 0.71, 0.59};
 
-/* Folds a filter to the rate asked for, prints what that gives, and drops it; design is its own. */
+/*
+ * Folds a filter to the requested rate, prints the result, and frees the filter; design is the
+ * filter's design.
+ */
 static void
 fold_row(const BfDesign *design, BenchFilter *filter, const BenchKeys *keys, const char *made_for)
 {
@@ -338,7 +346,10 @@ fold_row(const BfDesign *design, BenchFilter *filter, const BenchKeys *keys, con
 	bench_drop(&folded);
 }
 
-/* How many keys an aggregate that sizes itself finds among n that come twice each: what it does is sorting. */
+/*
+ * Counts distinct keys among n keys that come twice each, by sorting, as an aggregate does that
+ * sizes its filter itself.
+ */
 static uint64_t
 distinct_keys(uint64_t n)
 {
@@ -353,7 +364,10 @@ distinct_keys(uint64_t n)
 	return distinct;
 }
 
-/* A filter planned for the number of keys that was counted, against one planned for the number that was known. */
+/*
+ * Compares the size of a filter planned for the counted number of keys with one planned for the
+ * known number.
+ */
 static void
 judge_self_sized(const BfDesign *design, uint64_t n)
 {
@@ -416,7 +430,7 @@ fold(void)
 
 /* ---- time ---- */
 
-/* What is timed; one per key each. */
+/* The operations that are timed, in ns per key each. */
 enum
 {
 	SORT,						/* bringing keys in no order into that of bf_order(), where the kind wants that */
@@ -441,7 +455,7 @@ typedef struct Timing
 	double		ns[NTIMES];		/* the medians; 0: there is no such thing */
 } Timing;
 
-/* Keys that are not in the filter, and some that are, in no order. */
+/* Keys that are not in the filter, and keys that are, in random order. */
 typedef struct Probes
 {
 	uint64_t	n;
@@ -449,7 +463,7 @@ typedef struct Probes
 	uint64_t   *present;
 } Probes;
 
-/* The compiler must believe that somebody looks at the counts. */
+/* A sink for counts, so that the compiler does not remove the probes. */
 static volatile uint64_t somebody;
 
 #define TIME(slot, n, statement) do { \
@@ -497,7 +511,7 @@ time_round(Timing *timing, int round, const BenchKeys *keys, const Probes *probe
 	bench_drop(&filter);
 }
 
-/* Sorting is the same for all kinds: one measurement for all. */
+/* Times the sorting of keys, once for all kinds. */
 static double
 time_sort(const BenchKeys *keys)
 {
@@ -526,7 +540,7 @@ time_sort(const BenchKeys *keys)
 	return bench_median(round, option.rounds);
 }
 
-/* Times all kinds in all forms with so many keys, by turns.  The caller frees what comes back. */
+/* Times all kinds in all forms with n keys, in turns.  The caller frees the result. */
 static Timing *
 time_all(uint64_t n, int *ntimings)
 {
@@ -574,11 +588,14 @@ time_all(uint64_t n, int *ntimings)
 	return timings;
 }
 
-/* The floor, in batches, of the machine that the bounds on builds are meant for, ns; with so many keys. */
+/*
+ * The floor in batches, in ns, and the number of keys, of the machine for which the bounds on
+ * builds are set.
+ */
 #define BUILD_BOUND_FLOOR	5
 #define BUILD_BOUND_KEYS	10000000
 
-/* A kind that is built at once, of a set that does not change any more. */
+/* Returns whether a kind is built at once, of a set that cannot change later. */
 static bool
 is_static(const BfKind *kind)
 {
@@ -668,8 +685,8 @@ times(void)
 /* ---- series ---- */
 
 /*
- * Two tables in one, told apart by their first column: "fpr", the rates that filters of so many bits per key have, and "time".  Forms that
- * are not stored are left out of the first.
+ * Prints two tables as one, told apart by their first column: "fpr" has the rates of filters by
+ * bits per key, and "time" the times.  Forms that are not stored are left out of the first table.
  */
 static void
 series(void)
@@ -741,7 +758,7 @@ usage(const char *argument)
 	return 2;
 }
 
-/* What follows "name=" in an argument, or NULL. */
+/* Returns the text after "name=" in an argument, or NULL. */
 static const char *
 value_of(const char *argument, const char *name)
 {
@@ -787,7 +804,10 @@ set_option(const char *argument)
 	return true;
 }
 
-/* All sections, small and short, as a test (test/run-program): each measures every kind that it should, and no key is lost. */
+/*
+ * Runs all sections, small and short, as a test (test/run-program): each section measures every
+ * kind that it should, and no key is lost.
+ */
 static int
 smoke(void)
 {

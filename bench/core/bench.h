@@ -2,9 +2,11 @@
 /*-------------------------------------------------------------------------
  *
  * bench.h
- *	  What the core's benchmark measures with: memory, keys, filters of every kind, and the floor that they stand on.
+ *	  Tools of the core's benchmark: memory, keys, filters of every kind, and the floor with which
+ *	  times are compared.
  *
- * Everything goes through the table of a kind, so that a new kind is measured as soon as it is registered.
+ * Filters are used through the kinds' table only, so that a new kind is measured as soon as it is
+ * registered.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,15 +22,16 @@
 #define LINE			64
 #define HUGE_PAGE		((size_t) 2 * 1024 * 1024)
 
-/* As src/pg/port.c has it for filters: huge pages for memory of this size and more. */
+/* Size in bytes from which memory is mapped with huge pages, as src/pg/port.c does for filters. */
 #define MIN_HUGE_SIZE	((size_t) 8 * 1024 * 1024)
 
-/* Without huge pages, to see what they are worth. */
+/* True to use no huge pages, which shows what they gain. */
 static bool bench_small_pages = false;
 
 /*
- * Memory at a cache line, not zeroed.  Large memory is mapped afresh each time, so that its page faults are part of every measurement; its
- * length stands in the line before it, 0 for memory from malloc.
+ * Allocates memory that begins at a cache line, not zeroed.  Large memory is mapped anew each time,
+ * so that its page faults are part of every measurement.  The cache line before the memory has its
+ * length, or 0 for memory from malloc().
  */
 static inline void *
 bench_alloc(size_t size)
@@ -100,7 +103,7 @@ bench_alloc_zero(size_t size)
 	return memory;
 }
 
-/* A sink that grows by half as it must, so that what has been written is seldom moved. */
+/* A sink that grows by half of its size when needed, so that what was written is seldom moved. */
 typedef struct BenchSink
 {
 	BfSink		sink;
@@ -129,7 +132,10 @@ bench_sink_extend(BfSink *sink, uint64_t more)
 
 /* ---- time ---- */
 
-/* What this thread has used of the processor, in ns: others on the machine do not count, but for what they do to the caches. */
+/*
+ * Returns the processor time used by this thread, in ns.  Other processes affect it only through
+ * the caches.
+ */
 static inline double
 bench_ns(void)
 {
@@ -159,7 +165,10 @@ bench_median(double *value, int n)
 
 /* ---- keys ---- */
 
-/* Hash number i: no two are the same, as test_mix is a bijection.  Those from ABSENT on are in no filter. */
+/*
+ * Hashes are numbered, and no two are the same, as test_mix() is a bijection.  Hashes with numbers
+ * from ABSENT on are in no filter.
+ */
 #define ABSENT	(UINT64_C(1) << 40)
 
 static inline uint64_t
@@ -168,7 +177,10 @@ bench_hash(uint64_t i)
 	return test_mix(i * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* So many keys in no order, and the same in the order of bf_order(); where keys in order are not wanted, sorted is NULL. */
+/*
+ * Keys in random order, and the same keys in the order of bf_order(); sorted is NULL if sorted keys
+ * are not needed.
+ */
 typedef struct BenchKeys
 {
 	uint64_t	n;
@@ -200,7 +212,7 @@ bench_free_keys(BenchKeys *keys)
 
 /* ---- filters ---- */
 
-/* How a filter comes to be. */
+/* How a filter is made. */
 typedef enum BenchForm
 {
 	PLAIN,						/* planned for its keys, and given them */
@@ -213,14 +225,17 @@ typedef enum BenchForm
 
 static const char *const bench_form_name[NFORMS] = {"", ", packed", ", grown"};
 
-/* Does the kind come in this form? */
+/* Returns whether filters of a kind can be made in this form. */
 static inline bool
 bench_has_form(const BfKind *kind, BenchForm form)
 {
 	return form == PLAIN || (form == PACKED ? kind->pack != NULL : kind->grow != NULL);
 }
 
-/* A filter's header and payload, which starts at a cache line, as the copies that the server makes of large ones do. */
+/*
+ * A filter's header, and its payload, which begins at a cache line, as in the server's copies of
+ * large filters.
+ */
 typedef struct BenchFilter
 {
 	BfView		view;
@@ -245,14 +260,17 @@ bench_drop(BenchFilter *filter)
 	filter->payload = NULL;
 }
 
-/* Bits per key of the stored value, header, padding and the 4 bytes of PostgreSQL's length included. */
+/*
+ * Returns the bits per key of the stored value, including header, padding and the 4 bytes of
+ * PostgreSQL's length word.
+ */
 static inline double
 bench_bits(const BenchFilter *filter, uint64_t keys)
 {
 	return 8 * (double) (bf_data_size(&filter->view.head) + 4) / (double) keys;
 }
 
-/* Puts another filter in the place of this one. */
+/* Replaces a filter by another one. */
 static inline void
 bench_replace(BenchFilter *filter, const BenchFilter *by)
 {
@@ -293,7 +311,7 @@ bench_loosen(BenchFilter *filter)
 	bench_replace(filter, &loose);
 }
 
-/* Adds all keys, growing where that must be and can be. */
+/* Adds all keys to a filter, growing it when needed and possible. */
 static inline void
 bench_add(BenchFilter *filter, const uint64_t *hashes, uint64_t n)
 {
@@ -322,7 +340,10 @@ bench_add(BenchFilter *filter, const uint64_t *hashes, uint64_t n)
 	}
 }
 
-/* The header of a filter for so many keys of a family with a name like int8.  False where it would be too large. */
+/*
+ * Plans the header of a filter for a number of keys of family int8.  Returns false if the filter
+ * would be too large.
+ */
 static inline bool
 bench_plan(const BfDesign *design, uint64_t keys, BfHeader *head)
 {
@@ -333,7 +354,10 @@ bench_plan(const BfDesign *design, uint64_t keys, BfHeader *head)
 	return true;
 }
 
-/* The filter of these keys, planned for so many: as an aggregate makes it, from the set if the kind wants it so. */
+/*
+ * Makes the filter of the keys with a planned header, as an aggregate does: from the set of keys if
+ * the kind requires it.
+ */
 static inline BenchFilter
 bench_build(BfHeader head, const BenchKeys *keys, BenchForm form)
 {
@@ -367,7 +391,7 @@ bench_build(BfHeader head, const BenchKeys *keys, BenchForm form)
 
 /* ---- probes, and the floor ---- */
 
-/* Results of so many probes stay in the first-level cache. */
+/* Number of probes whose results stay in the first-level cache. */
 #define CHUNK	4096
 
 static inline uint64_t
@@ -381,7 +405,7 @@ bench_count(const bool *result, size_t n)
 	return count;
 }
 
-/* How many of the hashes does the filter claim?  Asked one by one. */
+/* Returns how many of the hashes the filter claims to contain, asking one by one. */
 static inline uint64_t
 bench_probe_one(const BenchFilter *filter, const uint64_t *hashes, size_t n)
 {
@@ -394,7 +418,7 @@ bench_probe_one(const BenchFilter *filter, const uint64_t *hashes, size_t n)
 	return count;
 }
 
-/* ... and many at a time. */
+/* Returns how many of the hashes the filter claims to contain, asking for many at a time. */
 static inline uint64_t
 bench_probe_many(const BenchFilter *filter, const uint64_t *hashes, size_t n)
 {
@@ -413,9 +437,11 @@ bench_probe_many(const BenchFilter *filter, const uint64_t *hashes, size_t n)
 }
 
 /*
- * The floor, what no probe can undercut that looks at a random place of the filter: a plain loop that fetches one line of 64 bytes per key and
- * reads a word of it, in the memory of the filter itself, so of its size, on its pages and in its state in the caches.  One by one, the
- * processor overlaps the reads as far as it looks ahead; in batches, as probe_many() does it, all lines of a batch are asked for first.
+ * The floor is the time that no probe of a random place of the filter can undercut.  A plain loop
+ * reads one word of one 64-byte line for each key, in the memory of the filter itself, so that
+ * size, pages and the state of the caches are the same.  One by one, the processor overlaps the
+ * reads as far as it looks ahead; in batches, as in probe_many(), all lines of a batch are
+ * prefetched first.
  */
 static inline const uint8_t *
 bench_line(const BenchFilter *filter, uint64_t hash)

@@ -4,8 +4,8 @@
  * run.c
  *	  How fast and how large the pages of a maplet's runs are.
  *
- *		run				ten million entries of a table of as many rows
- *		run --smoke		few, and a count of what worked
+ *		run				ten million entries of a table with ten million rows
+ *		run --smoke		few entries, and a count of the successful checks
  *
  *-------------------------------------------------------------------------
  */
@@ -48,7 +48,7 @@ page_at(const BfRun *run, const Pages *pages, uint32_t number)
 	return page;
 }
 
-/* Looks keys up in the first pages; returns how many places were found, a key. */
+/* Looks keys up in the first pages.  Returns the number of places found per key. */
 static double
 look_up(const BfRun *run, const Pages *pages, const uint64_t *hashes, int rounds, double *seconds)
 {

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * data.c
- *	  What the generators of benchmark data share; see data.h.
+ *	  Functions that the generators of benchmark data share; see data.h.
  *
  *	PROGRAM TABLE [SCALE]	writes the table in COPY's text format to stdout
  *
@@ -81,7 +81,7 @@ between(Random *r, int64_t low, int64_t high)
 static char row[4096];
 static size_t row_length = 0;
 
-/* Appends n bytes and a tab, for which every row has room. */
+/* Appends n bytes and a tab; the buffer has room for every row. */
 static void
 column(const char *bytes, size_t n)
 {
@@ -90,7 +90,10 @@ column(const char *bytes, size_t n)
 	row[row_length++] = '\t';
 }
 
-/* Digits of a value that is not negative, at least so many, into the end of a buffer of 24. */
+/*
+ * Writes the digits of a value that is not negative, at least at_least of them, to the end of a
+ * buffer of 24 bytes.  Returns their beginning.
+ */
 static char *
 digits(char *buffer, int64_t value, int at_least)
 {
@@ -198,7 +201,7 @@ write_rows(int stream, int64_t n, void (*row) (Random *r, int64_t key))
 
 #define TEXT	(4 * 1024 * 1024)
 
-/* a word that stands here twice comes twice as often */
+/* A word that is in the list twice is chosen twice as often. */
 static const char *const adverbs[] = {"quickly", "slowly", "carefully", "furiously", "blithely", "slyly", "never", "sometimes"};
 static const char *const adjectives[] = {
 	"special", "special", "pending", "pending", "unusual", "unusual", "express", "express", "regular", "regular", "regular", "final", "final",

@@ -2,10 +2,13 @@
 /*-------------------------------------------------------------------------
  *
  * data.h
- *	  What the generators of benchmark data share: random numbers, columns of COPY's text format, days, and the words of TPC-H.
+ *	  Functions that the generators of benchmark data share: random numbers, columns of COPY's text
+ *	  format, days, and the words of TPC-H.
  *
- * A generator is this and a list of tables: ssb.c, tpch.c.  Every row begins a sequence of random numbers of its own, from its table and number.
- * So a table can be written alone, always the same, and two tables can speak of the same order without having it in common.
+ * A generator consists of these functions and a list of tables: ssb.c, tpch.c.  Every row has a
+ * sequence of random numbers of its own, which its table and number determine.  So a table can be
+ * written alone, with the same contents each time, and two tables can refer to the same order
+ * without sharing data.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +17,10 @@
 
 #include <stdint.h>
 
-/* The tables of this generator; write() writes all rows at a scale factor.  Ends with a NULL name. */
+/*
+ * A table of a generator; write() writes all rows at a scale factor.  The list of tables ends with
+ * a NULL name.
+ */
 typedef struct
 {
 	const char *name;
@@ -23,7 +29,7 @@ typedef struct
 
 extern const Table tables[];
 
-/* per_scale * scale rows, at least one */
+/* Returns per_scale * scale, at least 1, as a number of rows. */
 extern int64_t rows_at(double per_scale, double scale);
 
 /* ---- random numbers ---- */
@@ -33,13 +39,15 @@ typedef struct
 	uint64_t	state;
 } Random;
 
-/* The sequence of a row: stream says which table or purpose, and is below 256. */
+/* Returns the random sequence of a row; stream stands for a table or purpose, and is below 256. */
 extern Random random_of(int stream, int64_t row);
 
-/* Writes the rows 1 to n of a table: row() writes the columns of one, from its sequence. */
+/*
+ * Writes the rows 1 to n of a table; row() writes the columns of one row from its random sequence.
+ */
 extern void write_rows(int stream, int64_t n, void (*row) (Random *r, int64_t key));
 
-/* Uniform, both ends included. */
+/* Returns a uniform random number from low to high, both included. */
 extern int64_t between(Random *r, int64_t low, int64_t high);
 
 /* ---- columns: each writes one value; end_row() ends the row ---- */
@@ -54,7 +62,7 @@ extern void put_phone(Random *r, int nation);
 extern void put_date(int day);
 extern void end_row(void);
 
-/* A piece of such text, ended with a zero; buffer has room for max + 1. */
+/* Writes a piece of English-like text, terminated by a zero, to a buffer of max + 1 bytes. */
 extern void comment(Random *r, int min, int max, char *buffer);
 
 /* ---- days, numbered from 1992-01-01 on ---- */
@@ -97,7 +105,7 @@ extern void put_part_type(Random *r);
 extern void put_container(Random *r);
 extern int64_t retail_price(int64_t partkey);	/* in cents */
 
-/* The key of the n-th order, from 0 on: eight of each 32 are used. */
+/* Returns the key of the n-th order, from 0 on; eight of each 32 keys are used. */
 extern int64_t order_key(int64_t n);
 
 #endif							/* DATA_H */

@@ -2,10 +2,12 @@
 /*-------------------------------------------------------------------------
  *
  * ssb.c
- *	  The tables of the Star Schema Benchmark, by P. O'Neil, E. O'Neil, X. Chen: "Star Schema Benchmark", revision 3, 2009.  See data.h.
+ *	  The tables of the Star Schema Benchmark, by P.  O'Neil, E.  O'Neil, X.  Chen: "Star Schema
+ *	  Benchmark", revision 3, 2009.  See data.h.
  *
- * What it took over from TPC-H is made by TPC-H's rules: orders of one to seven lines, sparse order keys, prices, words.  Money is in cents.
- * Scale factors below 1 make all tables smaller but date.
+ * What the benchmark takes over from TPC-H follows TPC-H's rules: orders of one to seven lines,
+ * sparse order keys, prices, words.  Money is in cents.  Scale factors below 1 make all tables
+ * except date smaller.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,7 +28,7 @@ enum
 	ORDER = 101, CUSTOMER, SUPPLIER, PART
 };
 
-/* Parts grow with the logarithm. */
+/* Returns the number of parts, which grows with the logarithm of the scale factor. */
 static int64_t
 parts_at(double scale)
 {
@@ -101,7 +103,7 @@ write_lineorder(double scale)
 	}
 }
 
-/* Name, address, city, nation, region and phone of a customer or supplier. */
+/* Writes name, address, city, nation, region and phone of a customer or supplier. */
 static void
 put_party(Random *r, const char *name, int64_t key)
 {

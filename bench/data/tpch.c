@@ -2,9 +2,11 @@
 /*-------------------------------------------------------------------------
  *
  * tpch.c
- *	  The tables of TPC-H, by the rules of its specification, 3.0, clauses 4.2.2 and 4.2.3.  See data.h.
+ *	  The tables of TPC-H, by the rules of its specification, 3.0, clauses 4.2.2 and 4.2.3.  See
+ *	  data.h.
  *
- * Simpler than there: the text of comments, the letters of addresses.  Scale factors below 1 make all tables smaller but nation and region.
+ * Two rules are simplified: the text of comments, and the letters of addresses.  Scale factors
+ * below 1 make all tables except nation and region smaller.
  *
  *-------------------------------------------------------------------------
  */
@@ -84,7 +86,10 @@ write_nation(double scale)
 	}
 }
 
-/* Of each 2,000 suppliers, the comment of one tells of complaints, and that of another of recommendations. */
+/*
+ * Returns the special word in a supplier's comment, or NULL.  Of each 2,000 suppliers, one comment
+ * has complaints, and another one recommendations.
+ */
 static const char *
 told_of(int64_t supplier)
 {
@@ -96,7 +101,7 @@ told_of(int64_t supplier)
 	return supplier == complaint ? "Complaints" : supplier == other ? "Recommends" : NULL;
 }
 
-/* Key, name, address, nation, phone and balance of a customer or supplier. */
+/* Writes key, name, address, nation, phone and balance of a customer or supplier. */
 static void
 put_party(Random *r, const char *name, int64_t key)
 {
@@ -179,7 +184,7 @@ write_part(double scale)
 	write_rows(PART, rows_at(PARTS, scale), part_row);
 }
 
-/* The i-th supplier of a part, from 0 on, of so many suppliers. */
+/* Returns the i-th supplier of a part, from 0 on, among the given number of suppliers. */
 static int64_t
 supplier_of(int64_t part, int64_t i, int64_t suppliers)
 {
@@ -222,7 +227,10 @@ write_customer(double scale)
 	write_rows(CUSTOMER, rows_at(CUSTOMERS, scale), customer_row);
 }
 
-/* The n-th order, from 0 on, with its lines: what the tables orders and lineitem have in common. */
+/*
+ * Makes the n-th order, from 0 on, with its lines: the data that the tables orders and lineitem
+ * share.
+ */
 static void
 make_order(Order *order, int64_t n, double scale)
 {

@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * client.h
- *	  What the tests of the client library share: hosts that run out of memory, keys by name, written keys.
+ *	  Functions that the tests of the client library share: hosts that run out of memory, types by
+ *	  name, written keys.
  *
  *-------------------------------------------------------------------------
  */
@@ -76,7 +77,10 @@ client_error_init(BloomfamError *error)
 	memset(error, 0xaa, sizeof(*error));
 }
 
-/* Is an error filled in as it should: terminated, a message, no control characters? */
+/*
+ * Returns whether an error is properly filled in: terminated texts, a message, no control
+ * characters.
+ */
 static inline bool
 client_error_is_whole(const BloomfamError *error, BloomfamStatus status)
 {
@@ -120,7 +124,7 @@ client_type(const char *name)
 	return client_type_of_kind(name, NULL);
 }
 
-/* A written key of exactly its length in memory: its answer and its hash. */
+/* Hashes a key in memory of exactly its length, and returns its answer. */
 static inline BloomfamAnswer
 client_hash_bytes(const BloomfamType *type, BloomfamMeaning meaning, const char *bytes, size_t len, uint64_t *hash)
 {

@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * columns.h
- *	  What the tests of columns share: memory of exact sizes, columns, and what hashing them gives.
+ *	  Functions that the tests of columns share: memory of exact sizes, columns, and the results of
+ *	  hashing columns.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +15,10 @@
 #include "keys/key_hash.h"
 #include "keys/plain.h"
 
-/* Memory of exactly its size, so that ASan sees a byte too many; the last ones are freed by forget(). */
+/*
+ * Allocations of exactly the needed size, so that ASan sees an access of one byte too many;
+ * forget() frees the last ones.
+ */
 static void *kept[64];
 static int	nkept = 0;
 
@@ -50,7 +54,7 @@ column_of(BloomfamMeaning meaning, BloomfamLayout layout, const void *values, si
 	return column;
 }
 
-/* Hashes and answers of a column; they are freed by forget(). */
+/* The hashes and answers of a column, which forget() frees. */
 typedef struct Hashed
 {
 	uint64_t   *hashes;
@@ -91,7 +95,7 @@ check_status(const char *type_name, const BloomfamColumn *column, BloomfamStatus
 	CHECKF(status == expected && (status == BLOOMFAM_OK || client_error_is_whole(&error, status)), "%s of type %s: status %d", what, type_name, status);
 }
 
-/* The hash of what is written; 0 for what is not read. */
+/* Returns the hash of a written key; 0 for a text that is not read. */
 static inline uint64_t
 written(const char *type_name, const char *text)
 {

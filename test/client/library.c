@@ -2,19 +2,24 @@
 /*-------------------------------------------------------------------------
  *
  * library.c
- *	  The client library from the command line, for the tests that compare it with a server (test/t/039_client_library.pl).
+ *	  The client library from the command line, for the tests that compare it with a server
+ *	  (test/t/039_client_library.pl).
  *
- *	library hash TYPE			lines of COPY with a hash (a bigint) and a key: is the key's hash this one?
- *	library texts TYPE			lines with a hash, or NULL where the server has an error, and a text: what is read has this hash
- *	library ask FILTER TYPE		lines with a key: prints the numbers of maybe, absent, impossible, null, bad; TYPE -: the filter's own
- *	library build FILTER TYPE KIND FPR EXPECTED FORM	lines with a key: a filter of these
- *	library unite FILTER A B
- *	library info FILTER			prints kind, family, keys added, and whether it may be asked
- *	library mutate N SEED		lines with a filter in text form: prints N of them that were changed, half with a checksum that is right, each behind
- *								t or f: whether the library accepts it
+ *	library hash TYPE			reads lines with a hash (a bigint) and a key, and compares the key's hash
+ *	library texts TYPE			reads lines with a hash, or NULL where the server has an error, and a text;
+ *								a text that the library reads must have that hash
+ *	library ask FILTER TYPE		reads lines with a key, and prints the numbers of maybe, absent, impossible,
+ *								null and bad keys; TYPE - stands for the filter's own type
+ *	library build FILTER TYPE KIND FPR EXPECTED FORM	reads lines with a key, and builds a filter
+ *	library unite FILTER A B	unites the filters A and B
+ *	library info FILTER			prints kind, family, keys added, and whether the filter may be asked
+ *	library mutate N SEED		reads lines with a filter in text form, and prints N changed filters, half
+ *								of them with a correct checksum; before each it prints t or f, whether
+ *								the library accepts it
  *
- * Lines are those of COPY in text format.  The last line printed by the first two is "N checked, M differ, K not read".  FORM is raw, hex,
- * copy or binary.  Exit code 2, and a message, for what fails.
+ * Lines are those of COPY in text format.  The last line printed by hash and texts is "N checked, M
+ * differ, K not read".  FORM is raw, hex, copy or binary.  After a failure the exit code is 2, and
+ * a message is printed.
  *
  *-------------------------------------------------------------------------
  */
@@ -54,7 +59,7 @@ allocate(size_t size)
 
 /* ---- COPY's lines ---- */
 
-/* Takes the escapes out of a field, in place. */
+/* Removes the escapes of COPY from a field, in place. */
 static BloomfamPiece
 unescape(char *field, size_t len)
 {
@@ -86,7 +91,7 @@ unescape(char *field, size_t len)
 	return piece;
 }
 
-/* The fields of all lines of the standard input. */
+/* The fields of all lines of standard input. */
 typedef struct Lines
 {
 	size_t		n;
@@ -196,7 +201,10 @@ write_filter(const char *path, const BloomfamFilter *filter, const char *form_na
 
 /* ---- commands ---- */
 
-/* Compares hashes; a key without one is an error, but for texts that the server may read and the library need not. */
+/*
+ * Compares hashes.  A key without a hash is an error, except for a text that the server may read
+ * but the library need not.
+ */
 static int
 check_hashes(const char *type_name, bool texts)
 {
@@ -325,7 +333,10 @@ below(size_t n)
 	return (size_t) (next_random() % n);
 }
 
-/* Changes something in the bytes, of which there may be as many again, and returns how many there are then. */
+/*
+ * Changes something in len bytes, after which there must be room for 8 more.  Returns the new
+ * length.
+ */
 static size_t
 change(uint8_t *bytes, size_t len)
 {
@@ -365,7 +376,7 @@ change(uint8_t *bytes, size_t len)
 	return len;
 }
 
-/* Opens bytes without a check, and asks: whatever the answer, it must be harmless. */
+/* Opens bytes without validation, and asks the filter: any answer is allowed, but no harm. */
 static void
 use_unchecked(const uint8_t *bytes, size_t len)
 {

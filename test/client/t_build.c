@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * t_build.c
- *	  Filters that the client library builds and unites: the bytes that src/core/bf_build.c makes, whatever the way to them.
+ *	  Filters that the client library builds and unites have the bytes that src/core/bf_build.c
+ *	  makes, in every way of building them.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,7 +43,10 @@ room_release(BfRoom *room, uint8_t *data)
 
 static BfRoom malloc_room = {room_alloc, room_resize, room_release};
 
-/* The value of these hashes, in memory of its own; NULL if there is none. */
+/*
+ * Makes the value of the hashes with the core, in memory of its own.  Returns NULL if there is no
+ * such value.
+ */
 static uint8_t *
 core_value(const BfKind *kind, double fpr, uint64_t expected, const char *family, const uint64_t *hashes, size_t n, size_t *len)
 {
@@ -69,7 +73,7 @@ number(uint64_t i)
 	return (int64_t) test_mix(i + 1);
 }
 
-/* Builds a filter of the numbers i mod distinct, in pieces; exits where that fails. */
+/* Builds a filter of the numbers i mod distinct, in pieces.  Ends the program if that fails. */
 static BloomfamFilter *
 build_ints(const BloomfamHost *host, const char *kind, double fpr, uint64_t expected, size_t n, size_t distinct, size_t piece)
 {
@@ -232,7 +236,10 @@ bad_keys(void)
 	bloomfam_builder_free(builder);
 }
 
-/* A key with two readings: found if one of them was added, and not to be added itself. */
+/*
+ * Tests a key with two readings: it is found if either reading was added, and cannot be added
+ * itself.
+ */
 static void
 two_readings(void)
 {
@@ -592,7 +599,10 @@ cut_names(void)
 
 /* ---- kind parquet ---- */
 
-/* Without keys the type is SQL's, as the aggregate's. */
+/*
+ * Checks that a filter of no keys has the family of the SQL type, as SQL's aggregate of no keys
+ * has.
+ */
 static void
 no_column(void)
 {
@@ -617,7 +627,7 @@ no_column(void)
 	}
 }
 
-/* An SQL type is asked of whatever column there is. */
+/* Checks that keys of an SQL type can be asked for in a filter of any suitable Parquet column. */
 static void
 parquet(void)
 {
@@ -678,7 +688,7 @@ typedef struct Steps
 	size_t		n;
 } Steps;
 
-/* Builds, unites, asks with a dictionary: the first status that is not fine. */
+/* Builds, unites, and asks with a dictionary.  Returns the first status that is not BLOOMFAM_OK. */
 static BloomfamStatus
 all_steps(const BloomfamHost *host, const Steps *steps, const int64_t *numbers, BloomfamError *error)
 {

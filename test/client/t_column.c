@@ -2,9 +2,10 @@
 /*-------------------------------------------------------------------------
  *
  * t_column.c
- *	  Columns of keys in every layout and meaning, Arrow's arrays among them: the hashes are those of the values.
+ *	  Columns of keys in every layout and meaning, including Arrow arrays: their hashes are those of
+ *	  the values.
  *
- * What a value's hash is comes from src/keys, or from the text that is the same value.
+ * The expected hash of a value comes from src/keys, or from the text of the same value.
  *
  *-------------------------------------------------------------------------
  */
@@ -275,7 +276,10 @@ static const Instant instants[] = {
 	{BLOOMFAM_TIMESTAMPTZ, BLOOMFAM_INT64, 6, INT64_MAX, "parquet timestamptz(9)", "infinity"},
 };
 
-/* A number that is infinity to some, and a moment that the server has to others: one yes is yes, and it is not added. */
+/*
+ * Tests a number that means infinity to some programs, and to others a moment that the server has:
+ * the key is found if one reading is in the filter, and cannot be added.
+ */
 static void
 infinite(void)
 {
@@ -450,7 +454,7 @@ nulls(void)
 	}
 }
 
-/* A filter of the integers from 0 to 999. */
+/* Makes a filter of the integers from 0 to 999. */
 static BloomfamFilter *
 filter_of_integers(void)
 {
@@ -634,7 +638,7 @@ arrow(void)
 	}
 }
 
-/* Arrays with values, slices, NULLs and dictionaries, through to answers. */
+/* Tests Arrow arrays with values, slices, NULLs and dictionaries, from the array to the answers. */
 static void
 arrow_values(void)
 {

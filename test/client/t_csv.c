@@ -2,10 +2,10 @@
 /*-------------------------------------------------------------------------
  *
  * t_csv.c
- *	  Where records of CSV end and what their keys are, as the program bloomfam sees it.
+ *	  Where records of CSV end and what their keys are, as the program bloomfam reads them.
  *
- * Cases by hand; then random texts of the bytes that matter, beside a reader that goes byte by byte
- * and knows nothing of how the other one works, and in pieces of every length.
+ * There are cases written by hand.  Random texts of the special bytes are then read, also in pieces
+ * of every length, and compared with an independent reader that goes byte by byte.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,7 @@
 #define MAX_TEXT	40
 #define MAX_RECORDS	(MAX_TEXT + 1)
 
-/* What is expected of a record. */
+/* The expected contents of a record. */
 typedef struct Expected
 {
 	size_t		length;
@@ -29,7 +29,7 @@ typedef struct Expected
 
 /* ---- a reader of its own ---- */
 
-/* Ends a field of the expected record, which is the n-th; text: what it stands for. */
+/* Ends the n-th field of the expected record; text is the field's value. */
 static void
 reference_field(Expected *expected, size_t n, size_t column, const char *text, size_t length, bool quoted)
 {
@@ -41,7 +41,10 @@ reference_field(Expected *expected, size_t n, size_t column, const char *text, s
 	expected->key_length = length;
 }
 
-/* The fields of a line without its end; at_end: no newline ended it. */
+/*
+ * Reads the fields of a line without its end, as the reference; at_end is true if no newline ended
+ * the line.
+ */
 static void
 reference_line(const char *line, size_t length, size_t column, bool at_end, Expected *expected)
 {
@@ -102,7 +105,7 @@ reference_line(const char *line, size_t length, size_t column, bool at_end, Expe
 	}
 }
 
-/* All records of a text; returns how many. */
+/* Reads all records of a text, as the reference.  Returns their number. */
 static size_t
 reference(const char *text, size_t length, size_t column, Expected *expected)
 {
@@ -161,7 +164,7 @@ shown(const char *text, size_t length)
 	return out;
 }
 
-/* Is the record the expected one, which begins there? */
+/* Checks that a record is the expected one, and begins at start. */
 static bool
 check_record(const CsvRecord *record, const Expected *expected, const char *start)
 {
@@ -185,8 +188,8 @@ check_record(const CsvRecord *record, const Expected *expected, const char *star
 }
 
 /*
- * Reads a text that comes piece bytes at a time (0: at once), each of the buffers being a malloc() of
- * its length.  Returns whether all records are as expected.
+ * Reads a text that arrives piece bytes at a time (0: all at once), with each buffer in a malloc()
+ * of its length.  Returns whether all records are as expected.
  */
 static bool
 read_in_pieces(const char *text, size_t length, size_t column, size_t piece, const Expected *expected, size_t n)
@@ -223,7 +226,7 @@ read_in_pieces(const char *text, size_t length, size_t column, size_t piece, con
 	return good && i == n && begin == length;
 }
 
-/* Reads it at once, and in pieces of all lengths. */
+/* Reads a text at once, and in pieces of all lengths. */
 static void
 check_text(const char *text, size_t length, size_t column)
 {
@@ -238,7 +241,7 @@ check_text(const char *text, size_t length, size_t column)
 
 /* ---- tests ---- */
 
-/* By hand: so that the other reader is not wrong in the same way. */
+/* Tests cases written by hand, so that a mistake in both readers is noticed. */
 static void
 cases(void)
 {
@@ -304,7 +307,7 @@ cases(void)
 	}
 }
 
-/* Every text of up to six of the bytes that matter. */
+/* Tests every text of up to six of the special bytes. */
 static void
 all_short_texts(void)
 {
@@ -334,7 +337,7 @@ all_short_texts(void)
 	}
 }
 
-/* Longer ones at random. */
+/* Tests longer texts at random. */
 static void
 random_texts(void)
 {
@@ -355,7 +358,7 @@ random_texts(void)
 	}
 }
 
-/* Fields one after the other are those that are found one by one. */
+/* Checks that fields read one after the other are those that are found one by one. */
 static void
 fields(void)
 {
@@ -403,7 +406,7 @@ fields(void)
 	CHECKF(sound > trials / 10, "%" PRIu64 " records without a fault", sound);
 }
 
-/* A name for each fault. */
+/* Checks that each fault has a message. */
 static void
 fault_texts(void)
 {

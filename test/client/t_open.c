@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * t_open.c
- *	  Filters of every form and kind, opened, told, validated and written; and bytes that are none.
+ *	  Filters of every form and kind, opened, described, validated and written; and bytes that are
+ *	  not a filter.
  *
  * GOLDEN says where test/golden is, if the program does not run at the top of the tree.
  *
@@ -85,7 +86,7 @@ read_goldens(void)
 		closedir(dir);
 }
 
-/* The bytes of exactly their length, at whatever address. */
+/* Copies bytes to memory of exactly their length, at any alignment. */
 static uint8_t *
 copy_of(const void *bytes, size_t len)
 {
@@ -119,7 +120,7 @@ write_to(void *arg, const void *bytes, size_t len)
 
 static const char *const ends[] = {"", "\n", "\r\n"};
 
-/* Opens a value in a form, and sees that it is the value. */
+/* Opens a value in a form, and checks that the filter has the value's bytes. */
 static void
 check_form(const Golden *golden, BloomfamForm form, const uint8_t *bytes, size_t len, unsigned flags)
 {
@@ -197,7 +198,7 @@ forms(void)
 	}
 }
 
-/* What COPY writes to a file. */
+/* Writes a value in COPY's binary format. */
 static size_t
 copy_binary(uint8_t *to, const Golden *golden)
 {
@@ -503,7 +504,7 @@ no_memory(void)
 
 /* ---- answers ---- */
 
-/* A family's name in the place of the value's own. */
+/* Copies a value with another name in place of the name of its family. */
 static size_t
 rename_value(uint8_t *to, const uint8_t *value, size_t len, const char *family)
 {
@@ -523,7 +524,10 @@ rename_value(uint8_t *to, const uint8_t *value, size_t len, const char *family)
 	return len;
 }
 
-/* The committed answers for keys 0 to 255, whose hashes are those of int; of parquet as well. */
+/*
+ * Checks the committed answers for keys 0 to 255, whose hashes are those of int, also in kind
+ * parquet.
+ */
 static void
 answers(void)
 {

@@ -2,10 +2,11 @@
 /*-------------------------------------------------------------------------
  *
  * t_parse.c
- *	  Keys from text: which are read, as which key, and which are not.
+ *	  Keys from text: which texts are read, as which key, and which are refused.
  *
- * Which key a text is, a server says (test/t/039_client_library.pl); here are the golden vectors of expected/keys_golden.out, texts that must be
- * one key or must not, and texts that must be refused.
+ * Which key a text is follows from a server (test/t/039_client_library.pl).  This test has the
+ * golden vectors of expected/keys_golden.out, texts that must or must not be the same key, and
+ * texts that must be refused.
  *
  *-------------------------------------------------------------------------
  */
@@ -97,7 +98,7 @@ golden(void)
 
 /* ---- texts of one key, and of different ones ---- */
 
-/* Texts of the same line are one key; those of different lines of a type are not. */
+/* Texts in the same line are one key; texts in different lines of a type are different keys. */
 static const char *const same[][8] = {
 	{"bigint", "1", "+1", "01", "0000000000000000000000001"},
 	{"bigint", "-1", "-01"},
@@ -399,7 +400,7 @@ floats(void)
 	}
 }
 
-/* Each day of 3,000 years is one after the day before. */
+/* Checks that each day of 3,000 years is one more than the day before. */
 static void
 calendar(void)
 {

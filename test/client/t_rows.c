@@ -4,7 +4,7 @@
  * t_rows.c
  *	  Keys of several columns: their types, their hashes, their readings, and what is refused.
  *
- * A row's hash is made here of its columns' by hand, item by item.
+ * The expected hash of a row is computed here from the hashes of its columns, item by item.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,7 +12,7 @@
 
 #define MOST	1500
 
-/* A row's hash of the hashes of n columns, of which some may be NULL. */
+/* Computes the hash of a row from the hashes of its n columns, some of which may be NULL. */
 static uint64_t
 row_hash(const uint64_t *hashes, const bool *nulls, size_t n)
 {
@@ -112,7 +112,10 @@ types(void)
 
 /* ---- hashes ---- */
 
-/* Random integers, texts and booleans: NULLs, pieces that begin anywhere, a dictionary. */
+/*
+ * Tests random integers, texts and booleans, with NULLs, pieces that begin anywhere, and a
+ * dictionary.
+ */
 static void
 hashes(void)
 {
@@ -245,7 +248,10 @@ texts(BloomfamPiece *pieces, const char *const *values, size_t n)
 	return bloomfam_pieces(BLOOMFAM_WRITTEN, pieces, n);
 }
 
-/* What a filter does not know of its columns is asked for in all readings. */
+/*
+ * Checks that a key is asked for in all readings if the filter does not know the types of its
+ * columns.
+ */
 static void
 readings(void)
 {
@@ -301,7 +307,7 @@ readings(void)
 	forget();
 }
 
-/* More readings than are looked at: nobody knows. */
+/* Checks that a key with more readings than are tested may be in the filter. */
 static void
 too_many_readings(void)
 {

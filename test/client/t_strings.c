@@ -2,7 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * t_strings.c
- *	  Columns of texts and bytes: in each layout, with bytes that are no text, and with offsets that lead anywhere.
+ *	  Columns of texts and bytes: in each layout, with bytes that are not valid text, and with
+ *	  offsets that point anywhere.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,7 +13,7 @@ static const char *const texts[] = {"", "a", "a ", "  ", "hello", "\xc3\xa9\xe6\
 
 #define NTEXTS	LENGTH(texts)
 
-/* The texts in a layout, with first of them before the column, in memory of exactly its size. */
+/* Lays out the texts as a column, with first texts before it, in memory of exactly its size. */
 static BloomfamColumn
 texts_as(BloomfamLayout layout, size_t first)
 {
@@ -137,7 +138,7 @@ strings(void)
 		}
 }
 
-/* Bytes that are no text, among others that are: in batches of all sizes and places. */
+/* Tests bytes that are not valid text among valid texts, in batches of all sizes and positions. */
 static void
 odd_texts(void)
 {
@@ -203,7 +204,7 @@ odd_texts(void)
 	}
 }
 
-/* Offsets and views that lead out of the column: bad, and nothing is read. */
+/* Checks that values whose offsets or views point out of the column are bad, and are not read. */
 static void
 wild_offsets(void)
 {
@@ -232,7 +233,10 @@ wild_offsets(void)
 	}
 }
 
-/* Offsets of many batches, some of which lead anywhere: each row is what it is alone, or bad. */
+/*
+ * Tests offsets of many batches, some of which point anywhere: each row has the hash that it has
+ * alone, or is bad.
+ */
 static void
 wild_rows(void)
 {

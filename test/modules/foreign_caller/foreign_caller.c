@@ -6,16 +6,17 @@
  *
  *	CREATE AGGREGATE split_agg(aggregate oid, node int, VARIADIC "any")
  *
- * gives what the aggregate gives over the arguments behind the node, computed in two steps: each
- * node has a state of its own, which the transition function makes; the states go out and in as
- * between processes, as text where they have a real type, by the serialise and deserialise
- * functions where they are internal; then they are combined, and finished.
+ * returns what the given aggregate returns for the arguments after the node, computed in two steps.
+ * Each node has a state of its own, which the transition function makes.  The states are sent and
+ * received as between processes: as text if the state has a real type, by the serialise and
+ * deserialise functions if it is internal.  The states are then combined, and finished.
  *
- * Each single call goes through an FmgrInfo that is made for it, whose memory context exists for
- * it alone, and is reset, written over and freed afterwards.  So is what the call has returned,
- * but for what aggregates copy: states that are no expanded object of the aggregate's context.
+ * Each call goes through an FmgrInfo made for that call only.  The FmgrInfo's memory context exists
+ * for that call only, and is reset, overwritten and freed afterwards.  The call's result is freed,
+ * too, except for a state: it is copied, as in the executor, unless it is an expanded object in the
+ * aggregate's context.
  *
- * state_bytes(aggregate oid, ...) gives the length of the state as it travels instead.
+ * state_bytes(aggregate oid, ...) returns the length of the states as they are sent instead.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,7 +45,10 @@ PG_FUNCTION_INFO_V1(state_bytes_final);
 #define MAX_NODES	8
 #define MAX_ARGS	8
 
-/* Arguments of split_trans before those of the aggregate: the state, the aggregate, the node. */
+/*
+ * Number of arguments of split_trans() before those of the aggregate: the state, the aggregate, the
+ * node.
+ */
 #define FIRST_ARG	3
 
 typedef struct State
@@ -65,7 +69,7 @@ typedef struct Split
 	State		states[MAX_NODES];
 } Split;
 
-/* Writes over all that a context had, and frees it. */
+/* Overwrites all memory of a context, and frees the context. */
 static void
 destroy(MemoryContext context)
 {
@@ -79,9 +83,9 @@ destroy(MemoryContext context)
 }
 
 /*
- * Calls a function on behalf of the aggregate that calls us, with what it may keep in a context
- * that is gone afterwards.  keep: the result is an aggregate's state, which is copied as such, in
- * place of the old one.
+ * Calls a function on behalf of the aggregate that calls this module.  What the function may keep
+ * is in a context that is gone afterwards.  If keep is true, the result is a state of an aggregate,
+ * which is copied as the executor copies states, and replaces the old one.
  */
 static State
 call(FunctionCallInfo fcinfo, Split *split, Oid function, Node *expr, int nargs, const State *args,
@@ -144,7 +148,7 @@ call(FunctionCallInfo fcinfo, Split *split, Oid function, Node *expr, int nargs,
 	return result;
 }
 
-/* The expression that tells a function with an argument of type "any" what that is. */
+/* Makes the expression that tells a function the type of its argument of type "any". */
 static Node *
 call_expr(Split *split, bool final)
 {
@@ -199,7 +203,10 @@ begin(FunctionCallInfo fcinfo)
 	return split;
 }
 
-/* split_trans(internal, oid, int, VARIADIC "any") -> internal */
+/*
+ * split_trans(internal, oid, int, VARIADIC "any") -> internal: the transition function of
+ * split_agg.
+ */
 Datum
 split_trans(PG_FUNCTION_ARGS)
 {
@@ -219,7 +226,7 @@ split_trans(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(split);
 }
 
-/* Sends a state away: as text, or as bytes where it is internal. */
+/* Converts a state for sending: to text, or to bytes if it is internal. */
 static State
 send_state(FunctionCallInfo fcinfo, Split *split, State state)
 {
@@ -235,7 +242,9 @@ send_state(FunctionCallInfo fcinfo, Split *split, State state)
 	return state;
 }
 
-/* split_final(internal, oid, int, VARIADIC "any") -> bloomfilter */
+/*
+ * split_final(internal, oid, int, VARIADIC "any") -> bloomfilter: the final function of split_agg.
+ */
 Datum
 split_final(PG_FUNCTION_ARGS)
 {
@@ -299,7 +308,7 @@ split_final(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(result.value);
 }
 
-/* state_bytes_final(internal) -> bigint: of all nodes' states together */
+/* state_bytes_final(internal) -> bigint: the total length of all nodes' states. */
 Datum
 state_bytes_final(PG_FUNCTION_ARGS)
 {
