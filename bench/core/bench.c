@@ -38,9 +38,10 @@ static struct
 	const char *kinds;			/* NULL: all */
 	double		fpr;
 	int			rounds;
-	uint64_t	probes;			/* of one timing */
-	uint64_t	build_keys;		/* that one timing of builds must reach together */
-	double		hits;			/* false positives to wait for when a rate is measured */
+	uint64_t	probes;			/* Number of probes in one timing. */
+	/* The minimum number of keys that one timing of builds adds in all. */
+	uint64_t	build_keys;
+	double		hits;			/* Number of false positives to wait for when a rate is measured. */
 } option = {.fpr = 0.01, .rounds = 5, .probes = 1 << 21, .build_keys = 1000000, .hits = 2000};
 
 static uint64_t lost_keys = 0;	/* there must be none, ever */

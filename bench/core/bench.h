@@ -215,9 +215,9 @@ bench_free_keys(BenchKeys *keys)
 /* How a filter is made. */
 typedef enum BenchForm
 {
-	PLAIN,						/* planned for its keys, and given them */
-	PACKED,						/* ... then brought to the denser form that is stored */
-	GROWN,						/* planned for FIRST_KEYS, then grown */
+	PLAIN,						/* Planned for its keys, which are then added. */
+	PACKED,						/* As PLAIN, then converted to the packed form that is stored. */
+	GROWN,						/* Planned for FIRST_KEYS keys, then grown. */
 	NFORMS
 } BenchForm;
 

@@ -347,7 +347,10 @@ repeated(void)
 			CHECK(bloomfam_builder_add_hashes(builder, hashes, 100000, &error) == BLOOMFAM_OK);
 		CHECK(bloomfam_builder_finish(builder, &filter, &error) == BLOOMFAM_OK);
 
-		/* the same of as many as a filter can tell apart, but for the count in the header */
+		/*
+		 * The filter has the bytes of one with fewer repetitions, as many as a filter can count,
+		 * apart from the number of keys in its header.
+		 */
 		for (i = 0; i < distinct * BF_MAX_TIMES; i++)
 			few[i] = hashes[i % distinct];
 		data = core_value(kind, 0.01, 0, "int", few, distinct * BF_MAX_TIMES, &len);

@@ -220,7 +220,7 @@ read_in_pieces(const char *text, size_t length, size_t column, size_t piece, con
 		if (!good || step == CSV_END)
 			break;
 		if (have == length)
-			return false;		/* it asks for more than there is */
+			return false;		/* The scanner asks for more than the text has. */
 		have = have + piece > length ? length : have + piece;
 	}
 	return good && i == n && begin == length;

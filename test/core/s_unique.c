@@ -92,15 +92,20 @@ typedef enum Step
 
 typedef struct Session
 {
-	uint8_t		step;			/* the next one */
-	uint8_t		operation;		/* index of the current one */
-	uint8_t		searches;		/* ON CONFLICT's own search, before the row is put */
-	uint8_t		row;			/* its place; NOBODY: none */
-	uint8_t		read;			/* pages of the copy that are read */
-	uint8_t		found;			/* places */
-	uint8_t		maybe;			/* there may be a conflict: the row is taken back */
-	uint8_t		waits_for;		/* session */
-	uint8_t		waits_for_row;	/* whose speculative insertion it waits for; NOBODY: for the transaction */
+	uint8_t		step;			/* Step that the session takes next. */
+	uint8_t		operation;		/* Index of the transaction's current operation. */
+	uint8_t		searches;		/* True in ON CONFLICT's own search, before the row is inserted. */
+	uint8_t		row;			/* Place of the inserted row; NOBODY: none. */
+	uint8_t		read;			/* Number of the copy's pages that were read. */
+	uint8_t		found;			/* Places that the search has found, as bits. */
+	/* True if there may be a conflict, so that the row is taken back. */
+	uint8_t		maybe;
+	uint8_t		waits_for;		/* Session for which the session waits. */
+	/*
+	 * Place of the row whose speculative insertion the session waits for; NOBODY: it waits for the
+	 * transaction.
+	 */
+	uint8_t		waits_for_row;
 	Copy		copy;
 } Session;
 
@@ -108,21 +113,21 @@ typedef struct State
 {
 	uint8_t		fates[SESSIONS + 1];
 	Row			rows[SLOTS];
-	uint8_t		locks[2];		/* of a hash: session, or NOBODY */
+	uint8_t		locks[2];		/* Session that holds the lock of each hash, or NOBODY. */
 	Page		tails[2];
 	Page		runs[RUNS];
 	uint8_t		active;
 	uint8_t		pending;
 	uint8_t		listed;
 	uint8_t		next_id;
-	uint8_t		flushing;		/* 1: the tail is read */
+	uint8_t		flushing;		/* 1 while the tail has been read, but is not flushed. */
 	uint8_t		flushed[2];
 	uint8_t		merging;
 	uint8_t		merged[2];
 	uint8_t		inputs;
-	uint8_t		vacuuming;		/* 1: it knows the dead rows, 2: their entries are gone */
+	uint8_t		vacuuming;		/* 1: VACUUM knows the dead rows; 2: their entries are removed. */
 	uint8_t		dead;
-	uint8_t		switches;		/* ... that are still to come */
+	uint8_t		switches;		/* Number of switches of tails that are still to come. */
 	uint8_t		merges;
 	uint8_t		vacuums;
 	Session		sessions[SESSIONS];
@@ -130,7 +135,7 @@ typedef struct State
 
 /* ---- rows ---- */
 
-static const char *fault;		/* what the last step broke; NULL: nothing */
+static const char *fault;		/* The rule that the last step broke; NULL: none. */
 
 static int
 hash_of(const Program *program, int key)
@@ -265,7 +270,7 @@ read_page(const Program *program, const State *state, Session *session, int hash
 
 	if (page->id != id)
 	{
-		/* it is another one's by now */
+		/* The page belongs to another tail or run by now, so the search begins again. */
 		session->step = COPY;
 		return;
 	}

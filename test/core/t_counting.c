@@ -346,7 +346,7 @@ saturation(void)
 			CHECK(take(&filter, hash_of(0)));
 			CHECK(test_probe(&filter, hash_of(n)) && count(&filter, hash_of(n)) >= 1);
 		}
-		/* it cannot be known to be gone */
+		/* A saturated key cannot be known to be gone. */
 		CHECK(test_probe(&filter, hash_of(0)) && count(&filter, hash_of(0)) == UINT64_MAX);
 
 		/* what is not saturated goes; what is, stays */

@@ -412,7 +412,10 @@ equal_keys(void)
 		CHECK(add(&filter, eight, 1) == 0);
 		CHECK(payload_is(&filter, before));
 		CHECK(key_count(&filter) == 8);
-		/* others come and go; with few bits some would be the same one */
+		/*
+		 * Other keys can be added and removed.  With few bits, some of these keys would equal the
+		 * repeated one.
+		 */
 		if (bits >= 10)
 		{
 			CHECK(add(&filter, keys + 100, 200) == 200);

@@ -284,7 +284,7 @@ byte_changes(void)
 						if (bf_validate(&test_env, copy, filter.len, &view, &reason) == BF_OK)
 						{
 							accepted++;
-							/* these fields may hold only what they do */
+							/* A change of these header fields must never be accepted. */
 							CHECKF(at > 7 || at == 5, "%s: byte %zu ^ %d", kind->name, at, change);
 							CHECKF(at < 12 || at > 23, "%s: byte %zu ^ %d", kind->name, at, change);
 							/* an id without a name is a family, too */
