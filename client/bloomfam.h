@@ -653,8 +653,8 @@ BLOOMFAM_API extern BloomfamStatus bloomfam_hash(const BloomfamType *type,
  * bloomfam_row_hashes: Computes the hashes of n keys of several columns from the hashes of the
  * columns.
  *
- * hashes[c] and answers[c] are the results of bloomfam_hash() for column c; ncolumns is at most
- * BLOOMFAM_MAX_COLUMNS.  Stores a hash and an answer, as bloomfam_hash() does, for each key.
+ * hashes[c] and answers[c] are the results of bloomfam_hash() for column c.  With more columns than
+ * BLOOMFAM_MAX_COLUMNS, each answer is BAD.  Stores a hash and an answer, as bloomfam_hash() does, for each key.
  * row_hashes and row_answers may be the arrays of column 0.  The function is for callers whose
  * columns come in pieces of different lengths; bloomfam_hash() of a column of rows gives the same
  * hashes.
@@ -667,9 +667,9 @@ BLOOMFAM_API extern void bloomfam_row_hashes(const uint64_t *const *hashes,
  * bloomfam_ask_hashes: Asks a filter for n hashes, which bloomfam_hash() gave for a type of the
  * filter's family.
  *
- * Each answer is ABSENT or MAYBE, so that answers can be read as an array of bool. type must not be
- * NULL.  Fails with BLOOMFAM_NOT_ASKABLE if the filter's keys cannot be hashed here or its kind is
- * "partial", and with BLOOMFAM_WRONG_TYPE, BLOOMFAM_STOPPED.
+ * Each answer is ABSENT or MAYBE, so that answers can be read as an array of bool.  Fails with
+ * BLOOMFAM_BAD_ARGUMENT if type is NULL, with BLOOMFAM_NOT_ASKABLE if the filter's keys cannot be
+ * hashed here or its kind is "partial", and with BLOOMFAM_WRONG_TYPE, BLOOMFAM_STOPPED.
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_ask_hashes(const BloomfamFilter *filter,
 													   const BloomfamType *type,

@@ -392,6 +392,8 @@ bloomfam_ask_hashes(const BloomfamFilter *filter, const BloomfamType *type,
 
 	if (status != BLOOMFAM_OK)
 		return status;
+	if (type == NULL)
+		return bf_fail(error, BLOOMFAM_BAD_ARGUMENT, "hashes without a type");
 	status = fit_type(filter, type, &fitted, error);
 	if (status != BLOOMFAM_OK)
 		return status;

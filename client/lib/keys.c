@@ -167,6 +167,12 @@ bloomfam_row_hashes(const uint64_t *const *hashes, const uint8_t *const *answers
 	size_t		i;
 	size_t		c;
 
+	if (ncolumns > BLOOMFAM_MAX_COLUMNS)
+	{
+		memset(row_hashes, 0, n * sizeof(*row_hashes));
+		memset(row_answers, BLOOMFAM_BAD, n);
+		return;
+	}
 	for (i = 0; i < n; i++)
 	{
 		uint8_t		answer = BLOOMFAM_ABSENT;

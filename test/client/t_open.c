@@ -565,6 +565,7 @@ answers(void)
 			continue;
 		}
 		CHECK(bloomfam_ask_hashes(filter, &type, hashes, 256, got, &error) == BLOOMFAM_OK);
+		CHECK(bloomfam_ask_hashes(filter, NULL, hashes, 256, got, &error) == BLOOMFAM_BAD_ARGUMENT);
 		for (j = 0; j < 256; j++)
 			CHECKF(got[j] == (golden->answers[j / 8] >> (j % 8) & 1), "%s: key %zu", golden->name, j);
 		CHECK(bloomfam_ask(filter, &type, &keys, got, &counts, &error) == BLOOMFAM_OK);

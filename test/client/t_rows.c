@@ -164,6 +164,9 @@ hashes(void)
 		part_hashes[c] = parts[c].hashes;
 		part_answers[c] = parts[c].answers;
 	}
+	/* more columns than a key may have: no answer, and nothing is read of them */
+	bloomfam_row_hashes(part_hashes, part_answers, BLOOMFAM_MAX_COLUMNS + 1, 2, row_hashes, row_answers);
+	CHECK(row_answers[0] == BLOOMFAM_BAD && row_answers[1] == BLOOMFAM_BAD && row_hashes[1] == 0);
 	bloomfam_row_hashes(part_hashes, part_answers, 4, MOST, row_hashes, row_answers);
 	for (i = 0; i < MOST; i++)
 	{

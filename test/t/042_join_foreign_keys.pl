@@ -108,7 +108,7 @@ sub look
 			$look{fetched} += $plan->{'Actual Rows'} * $plan->{'Actual Loops'};
 			push @{ $look{remote} }, $plan->{'Remote SQL'};
 		}
-		foreach my $filter (grep { defined $_->{'Foreign Keys'} } @{ $plan->{'Bloom Filters'} // [] })
+		foreach my $filter (grep { defined $_->{'Foreign Filter Size'} } @{ $plan->{'Bloom Filters'} // [] })
 		{
 			my @parts = (
 				defined $filter->{'Foreign Keys Sent'} ? "$filter->{'Foreign Keys Sent'} keys" : (), $filter->{'Foreign Bounds Sent'} ? 'bounds' : (),

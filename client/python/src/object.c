@@ -511,12 +511,14 @@ network_classes(Batch *batch)
 static bool
 read_inet_like(Batch *batch, PyObject *object)
 {
-	int			is_network = is_of(object, network_classes(batch));
+	PyObject   *classes = network_classes(batch);
+	int			is_network = is_of(object, classes);
 	PyObject   *text;
 	const char *chars;
 	Py_ssize_t	len;
 
-	if (is_network < 0)
+	/* Without the module ipaddress there are no such classes, and no error is set. */
+	if (is_network < 0 || (classes == NULL && PyErr_Occurred() != NULL))
 		return false;
 	if (is_network == 0)
 		return PyUnicode_Check(object) ? read_written(batch, object) : read_other(batch, object);
