@@ -654,10 +654,10 @@ BLOOMFAM_API extern BloomfamStatus bloomfam_hash(const BloomfamType *type,
  * columns.
  *
  * hashes[c] and answers[c] are the results of bloomfam_hash() for column c.  With more columns than
- * BLOOMFAM_MAX_COLUMNS, each answer is BAD.  Stores a hash and an answer, as bloomfam_hash() does, for each key.
- * row_hashes and row_answers may be the arrays of column 0.  The function is for callers whose
- * columns come in pieces of different lengths; bloomfam_hash() of a column of rows gives the same
- * hashes.
+ * BLOOMFAM_MAX_COLUMNS, each answer is BAD.  Stores a hash and an answer, as bloomfam_hash() does,
+ * for each key. row_hashes and row_answers may be the arrays of column 0.  The function is for
+ * callers whose columns come in pieces of different lengths; bloomfam_hash() of a column of rows
+ * gives the same hashes.
  */
 BLOOMFAM_API extern void bloomfam_row_hashes(const uint64_t *const *hashes,
 											 const uint8_t *const *answers, size_t ncolumns,

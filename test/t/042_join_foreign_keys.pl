@@ -160,7 +160,7 @@ my $both = qr/^\d+ keys, bounds$/;
 my $keys = qr/^\d+ keys$/;
 my $other_type = 'the remote column is of another type';
 my $modifier = 'the column has a type modifier that the remote one has not';
-my $not_clear = 'keys of this type are not sent in clear';
+my $not_clear = 'keys of this type are not sent as plain values';
 my @cases = (
 	[ 'int', 'g % 50', 'int', $both ],
 	[ 'bigint', 'g % 50', 'int', $both ],
@@ -363,7 +363,7 @@ like($text, qr/\(filtered by the foreign server\)$/m, '... and that the rows wer
 like($text, qr/Remote SQL: SELECT \* FROM \(SELECT id, k FROM public\.fact\) AS s\(c1, c2\) WHERE \(\$1::integer\[\] IS NULL OR s\.c2 = ANY \(CASE /, '... in one query');
 like(rows_of('force', "SET bloomfam.join_foreign_keys = 98; EXPLAIN (ANALYZE, COSTS OFF) $join"), qr/\(filtered by the foreign server, by bounds only\)$/m,
 	'... or by bounds only');
-unlike(rows_of('force', "EXPLAIN VERBOSE $join"), qr/Sent to Foreign/, '... which a plain EXPLAIN cannot know');
+unlike(rows_of('force', "EXPLAIN VERBOSE $join"), qr/Sent to Foreign Servers/, '... which a plain EXPLAIN cannot know');
 
 # Settings, when a query is planned and when it is run.
 foreach my $case (
@@ -849,7 +849,7 @@ foreach my $table (qw(large large_known))
 	is($look->{sent}, 'bounds (more keys than bloomfam.join_foreign_keys)', "$table: bounds are sent");
 	is($look->{fetched}, 60000, '... and no more rows come than lie between');
 }
-like(look('SELECT count(*) FROM large JOIN wide USING (k)', $auto, undef, 'on')->{why}, qr/Expected Rows Probed: \d{6}  Expected Rows Removed: unknown/,
+like(look('SELECT count(*) FROM large JOIN wide USING (k)', $auto, undef, 'on')->{why}, qr/Expected Rows Probed: \d{6}(?!.*Rows Removed)/,
 	'... of which the number is known, and of the keys nothing');
 is(look('SELECT count(*) FROM large JOIN wide USING (k)', "$auto SET bloomfam.join_filter_plans = off;", undef, 'on')->{fetched},
 	200000, '... unless plans are made as without filters: then it is taken for a small one');
