@@ -294,14 +294,6 @@ SET extra_float_digits = -9;
 CREATE EXTENSION bloomfam;
 
 -- docs/kinds.md, example 1
-SELECT bloom_remove(bloom_agg(x), 1) FROM generate_series(1, 10) x;
-
--- docs/kinds.md, example 2
-SELECT kind, bytes, round(bits_per_key::numeric, 2) AS bits_per_key, round(overhead::numeric, 2) AS overhead,
-       round(expected_fpr::numeric, 5) AS expected_fpr
-FROM bloom_kinds(1000000, 0.01) ORDER BY bytes, kind;
-
--- docs/kinds.md, example 3
 SELECT fpr, round(-log(2, fpr::numeric), 2) AS bound,
        max(bits) FILTER (WHERE kind = 'ribbon') AS ribbon, max(bits) FILTER (WHERE kind = 'binary_fuse') AS fuse,
        max(bits) FILTER (WHERE kind = 'standard') AS standard, max(bits) FILTER (WHERE kind = 'blocked') AS blocked,
@@ -311,7 +303,7 @@ FROM unnest('{0.1,0.01,0.001,0.00001,1e-9}'::float8[]) fpr,
      LATERAL (SELECT kind, round(bits_per_key::numeric, 2) AS bits FROM bloom_kinds(10000000, fpr)) k
 GROUP BY fpr ORDER BY fpr DESC;
 
--- docs/kinds.md, example 4
+-- docs/kinds.md, example 2
 CREATE TABLE segments AS
 SELECT g AS id, bloom_add_all(bloom_create(1000), array_agg(x)) AS keys
 FROM generate_series(1, 3) g, generate_series(1, g * 900) x GROUP BY g;
@@ -321,22 +313,7 @@ FROM segments, bloom_info(keys) i
 WHERE i.estimated_fpr > 1.2 * i.target_fpr
 ORDER BY id;
 
--- docs/kinds.md, example 5
-CREATE FUNCTION even_numbers(up_to int) RETURNS bloomfilter LANGUAGE plpgsql AS $$
-DECLARE
-    keys int[] := '{}';
-BEGIN
-    FOR x IN 1..up_to LOOP
-        IF x % 2 = 0 THEN
-            keys := keys || x;                      -- in place on every version
-        END IF;
-    END LOOP;
-    RETURN bloom_add_all(bloom_create(up_to / 2), keys);
-END $$;
-
-SELECT f @~ 42 AS even, f @~ 43 AS odd, (bloom_info(f)).keys_added FROM even_numbers(2000) f;
-
--- docs/kinds.md, example 6
+-- docs/kinds.md, example 3
 CREATE TABLE sets AS
 SELECT g, x FROM generate_series(1, 7) g, generate_series(g * 100, g * 100 + 2000 - g * 50) x;
 
@@ -350,24 +327,7 @@ UNION ALL
 SELECT 'filters of each its own size', i.keys_estimated, i.estimated_fpr
 FROM (SELECT bloom_union_agg(own_size) AS f FROM filters) u, bloom_info(f) i;
 
--- docs/kinds.md, example 7
-WITH filters AS (
-    SELECT bloom_agg(x, 0.001, 'partitioned', 1000) FILTER (WHERE x BETWEEN 1 AND 20) AS reads,
-           bloom_agg(x, 0.001, 'partitioned', 1000) FILTER (WHERE x BETWEEN 201 AND 220) AS other_writes,
-           bloom_agg(x, 0.001, 'partitioned', 1000) FILTER (WHERE x BETWEEN 20 AND 39) AS same_writes
-    FROM generate_series(1::bigint, 300) x)
-SELECT bloom_fpr(bloom_intersect(reads, other_writes)) > 0 AS disjoint_sets_meet,
-       bloom_fpr(bloom_intersect(reads, same_writes)) > 0 AS sets_with_20_meet FROM filters;
-
--- docs/kinds.md, example 8
-WITH f AS (SELECT bloom_agg(x, 0.01, 'blocked', 100000) AS generous, bloom_agg(x) AS exact FROM generate_series(1, 1000) x)
-SELECT (bloom_info(generous)).bytes AS generous,
-       (bloom_info(bloom_fold(generous, 0.01))).bytes AS folded,
-       (bloom_info(exact)).bytes AS exact,
-       bloom_fpr(bloom_fold(generous, 0.01)) AS folded_fpr
-FROM f;
-
--- docs/kinds.md, example 9
+-- docs/kinds.md, example 4
 CREATE TABLE cart (filter bloomfilter);
 INSERT INTO cart SELECT bloom_agg(item, 0.01, 'counting') FROM unnest('{pen,pen,pen,ink}'::text[]) item;
 
@@ -376,17 +336,13 @@ SELECT bloom_count(filter, 'pen') AS pens, filter @~ 'ink' AS ink FROM cart;
 
 SELECT bloom_remove(filter, 'ink') FROM cart;
 
--- docs/kinds.md, example 10
-SELECT bloom_add_all(bloom_create(1000, 0.01, 'cuckoo'), array_fill(7, ARRAY[9])) @~ 7 AS nine;
-
--- docs/kinds.md, example 11
+-- docs/kinds.md, example 5
 CREATE TABLE seen AS SELECT bloom_create(1000, 0.01, 'scalable') AS ids;
 UPDATE seen SET ids = bloom_add_all(ids, (SELECT array_agg(x) FROM generate_series(1, 7000) x));
 
-SELECT i.stages, i.keys_estimated, i.capacity, i.target_fpr, i.estimated_fpr, i.bits_per_key FROM seen, bloom_info(ids) i;
-SELECT i.stages, i.estimated_fpr, i.bits_per_key FROM seen, bloom_info(bloom_fold(ids, 0.01)) i;
+SELECT i.stages, i.keys_estimated, i.capacity, i.estimated_fpr, i.bits_per_key FROM seen, bloom_info(ids) i;
 
--- docs/kinds.md, example 12
+-- docs/kinds.md, example 6
 SELECT f @~ 'a0' AS a0, f @~ 'b0' AS b0, bloom_to_parquet(f) = data AS same_bytes, (bloom_info(f)).key_type
 FROM (VALUES ('\x15401c1c00001c1c00001c1c000000c80150144044086d062504439050602008842b21000563410200e02c404e6004'::bytea)) v(data),
      bloom_from_parquet(data, 'text') f;
