@@ -662,10 +662,6 @@ SELECT s, bloom_agg('user:' || s * 1000 + x) FROM generate_series(1, 50) s, gene
 SELECT id FROM segments WHERE bloom_may_contain(keys, 'user:42042') ORDER BY id;
 
 -- docs/stored.md, example 2
-SELECT id, bloom_filter_keys(keys, '{user:7007,user:8008,user:999999}'::text[]) AS candidates
-FROM segments WHERE bloom_may_contain_any(keys, '{user:7007,user:8008,user:999999}'::text[]) ORDER BY id;
-
--- docs/stored.md, example 3
 CREATE TABLE event (day int, id bigint, what text) PARTITION BY LIST (day);
 DO $$ BEGIN
     FOR d IN 1..20 LOOP EXECUTE format('CREATE TABLE event_%s PARTITION OF event FOR VALUES IN (%s)', d, d); END LOOP;
@@ -674,20 +670,12 @@ CREATE INDEX ON event (id);
 
 CREATE TABLE event_filter (day int PRIMARY KEY, ids bloomfilter);
 
--- docs/stored.md, example 4
+-- docs/stored.md, example 3
 WITH loaded AS (
     INSERT INTO event SELECT x % 20 + 1, x * 7919, 'click' FROM generate_series(1, 20000) x RETURNING day, id)
 INSERT INTO event_filter SELECT day, bloom_agg(id) FROM loaded GROUP BY day;
 
--- docs/stored.md, example 5
-CREATE TABLE event_21 PARTITION OF event FOR VALUES IN (21);
-INSERT INTO event_filter VALUES (21, bloom_create(1000000, key_type => 'bigint'));
-WITH loaded AS (
-    INSERT INTO event SELECT 21, x * 7919, 'click' FROM generate_series(20001, 21000) x RETURNING day, id),
-keys AS (SELECT day, array_agg(id) AS ids FROM loaded GROUP BY day)
-UPDATE event_filter f SET ids = bloom_add_all(f.ids, k.ids) FROM keys k WHERE f.day = k.day;
-
--- docs/stored.md, example 6
+-- docs/stored.md, example 4
 CREATE FUNCTION events_of_days_with(key bigint) RETURNS SETOF event LANGUAGE plpgsql STABLE AS $$
 DECLARE
     d int;
@@ -699,7 +687,7 @@ END $$;
 
 SELECT * FROM events_of_days_with(7919 * 500);
 
--- docs/stored.md, example 7
+-- docs/stored.md, example 5
 CREATE TABLE session (token uuid, at timestamptz DEFAULT now());
 CREATE TABLE session_filter (filter bloomfilter NOT NULL);
 INSERT INTO session_filter VALUES (bloom_create(1000000, 0.01, 'blocked', 'uuid'));
@@ -715,11 +703,11 @@ CREATE TRIGGER follow_insert AFTER INSERT ON session REFERENCING NEW TABLE AS ne
 CREATE TRIGGER follow_update AFTER UPDATE ON session REFERENCING NEW TABLE AS new_rows
     FOR EACH STATEMENT EXECUTE FUNCTION session_follow();
 
-INSERT INTO session SELECT ('00000000-0000-0000-0000-' || lpad(i::text, 12, '0'))::uuid FROM generate_series(1, 1000) i;
+INSERT INTO session SELECT gen_random_uuid() FROM generate_series(1, 1000) i;
 
 SELECT bool_and(filter @~ token) AS all_are_there FROM session, session_filter;
 
--- docs/stored.md, example 8
+-- docs/stored.md, example 6
 CREATE TABLE mail (tenant int NOT NULL, address text);
 CREATE TABLE mail_filter (tenant int PRIMARY KEY, addresses bloomfilter NOT NULL);
 
@@ -738,13 +726,10 @@ CREATE TRIGGER follow_update AFTER UPDATE ON mail REFERENCING NEW TABLE AS new_r
     FOR EACH STATEMENT EXECUTE FUNCTION mail_follow();
 
 INSERT INTO mail SELECT i % 50, 'user' || i || '@example.com' FROM generate_series(1, 20000) i;
-UPDATE mail SET tenant = 77 WHERE address = 'user50@example.com';
-INSERT INTO mail SELECT tenant, address FROM mail;
 
 SELECT count(*) AS rows, count(*) FILTER (WHERE addresses @~ address) AS found FROM mail JOIN mail_filter USING (tenant);
-SELECT tenant FROM mail_filter WHERE addresses @~ 'user50@example.com' ORDER BY tenant;
 
--- docs/stored.md, example 9
+-- docs/stored.md, example 7
 CREATE TABLE payment (id bigint);
 CREATE TABLE payment_pending (id bigint NOT NULL);
 CREATE TABLE payment_filter (filter bloomfilter NOT NULL);
@@ -775,11 +760,11 @@ CREATE FUNCTION payment_may_have(key bigint) RETURNS boolean LANGUAGE sql STABLE
 $$;
 
 INSERT INTO payment SELECT generate_series(1, 500);
-SELECT payment_may_have(7) AS before_folding, payment_fold() AS folded;
-INSERT INTO payment SELECT generate_series(501, 600);
-SELECT payment_may_have(7) AS after_folding, payment_may_have(555) AS pending;
+SELECT payment_fold();
+INSERT INTO payment SELECT 501;
+SELECT payment_may_have(7) AS folded, payment_may_have(501) AS pending;
 
--- docs/stored.md, example 10
+-- docs/stored.md, example 8
 CREATE TABLE seat (id bigint);
 CREATE TABLE seat_filter (filter bloomfilter NOT NULL);
 INSERT INTO seat_filter VALUES (bloom_create(100000, 0.01, 'counting', 'bigint'));
@@ -810,7 +795,7 @@ UPDATE seat SET id = id + 5000 WHERE id <= 500;
 DELETE FROM seat WHERE id BETWEEN 501 AND 900;
 SELECT count(*) AS rows, count(*) FILTER (WHERE filter @~ id) AS found, bloom_cardinality(filter)::int AS keys FROM seat, seat_filter GROUP BY filter;
 
--- docs/stored.md, example 11
+-- docs/stored.md, example 9
 CREATE FUNCTION visitor_shard(key bigint) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN bloom_shard(key, 8);
 
 CREATE TABLE visit AS SELECT x AS visitor FROM generate_series(1, 40000) x;
@@ -823,10 +808,7 @@ SELECT visitor_shard(visitor) AS shard, bloom_agg(visitor, 0.001) AS keys FROM v
 SELECT x, bloom_may_contain(keys, x) AS maybe
 FROM unnest('{7,77777,39999}'::int[]) x JOIN seen ON shard = visitor_shard(x) ORDER BY x;
 
--- docs/stored.md, example 12
-SELECT added, (bloom_info(filter)).keys_added FROM bloom_add_new(bloom_create(1000, 1e-9, 'standard'), '{5,7,5,9}'::bigint[]);
-
--- docs/stored.md, example 13
+-- docs/stored.md, example 10
 CREATE TABLE shard (shard int PRIMARY KEY);
 INSERT INTO shard SELECT generate_series(0, 15);
 CREATE TABLE seen_hour (shard int REFERENCES shard, hour timestamptz, ids bloomfilter NOT NULL, PRIMARY KEY (shard, hour));
@@ -859,11 +841,11 @@ BEGIN
 END $$;
 
 CREATE TABLE click (id bigint, at timestamptz);
-INSERT INTO click SELECT id, '2026-11-21 10:30' FROM unnest(take_new('2026-11-21 10:30', '{1,2,3,2}')) id;
-INSERT INTO click SELECT id, '2026-11-21 11:05' FROM unnest(take_new('2026-11-21 11:05', '{3,4,4,1}')) id;
+INSERT INTO click SELECT id, '2026-11-21 10:30' FROM unnest(take_new('2026-11-21 10:30', '{1,2,2}')) id;
+INSERT INTO click SELECT id, '2026-11-21 11:05' FROM unnest(take_new('2026-11-21 11:05', '{3,1}')) id;
 SELECT * FROM click ORDER BY id;
 
--- docs/stored.md, example 14
+-- docs/stored.md, example 11
 ALTER TABLE seen_hour SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50, autovacuum_vacuum_cost_delay = 0,
     toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_cost_delay = 0);
 -- end
