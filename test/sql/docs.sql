@@ -152,10 +152,8 @@ CREATE EXTENSION bloomfam;
 -- docs/format.md, example 1
 SELECT value, key FROM (VALUES
     ('1', bloom_key(1)), ('1.5::float4', bloom_key(1.5::float4)), ('''a''::text', bloom_key('a'::text)), ('1.0', bloom_key(1.0)),
-    ('true', bloom_key(true)), ('''\x0001ff''::bytea', bloom_key('\x0001ff'::bytea)), ('''2000-01-02''::date', bloom_key('2000-01-02'::date)),
-    ('''1 month''::interval', bloom_key('1 month'::interval)), ('''10.1.2.3''::inet', bloom_key('10.1.2.3'::inet)),
-    ('B''101''', bloom_key(B'101')), ('ARRAY[1, NULL, 3]', bloom_key(ARRAY[1, NULL, 3])),
-    ('''[1,4]''::int4range', bloom_key('[1,4]'::int4range)), ('(1, ''a''::text)', bloom_key((1, 'a'::text)))) k (value, key);
+    ('''2000-01-02''::date', bloom_key('2000-01-02'::date)), ('ARRAY[1, NULL, 3]', bloom_key(ARRAY[1, NULL, 3])),
+    ('(1, ''a''::text)', bloom_key((1, 'a'::text)))) k (value, key);
 
 -- docs/format.md, example 2
 CREATE FUNCTION dump(filter bloomfilter) RETURNS TABLE (at int, bytes text) LANGUAGE sql AS
