@@ -105,36 +105,6 @@ FROM (SELECT bloom_agg((shop, article), 0.001) FROM price) s(f);
 \c :original
 DROP DATABASE regression_bloomfam_docs;
 
--- ==================== docs/distributed.md
-CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
-\c regression_bloomfam_docs
-SET lc_messages = 'C';
-SET compute_query_id = off;
-SET auto_explain.log_min_duration = -1;
-SET max_parallel_workers_per_gather = 0;
-SET work_mem = '4MB';
-SET default_statistics_target = 100;
-SET DateStyle = 'ISO, YMD';
-SET TimeZone = 'UTC';
-SET extra_float_digits = -9;
-CREATE EXTENSION bloomfam;
-
--- docs/distributed.md, example 1
-CREATE TABLE orders AS SELECT x AS id, x % 3 AS node FROM generate_series(1, 30000) x;
-
-WITH united AS (
-    SELECT bloom_union_agg(f) AS f
-    FROM (SELECT bloom_agg(id, 0.01, 'blocked', 30000) AS f FROM orders GROUP BY node) one_of_each)
-SELECT bloom_may_contain_all(f, (SELECT array_agg(id) FROM orders)) AS nothing_lost,
-       bloom_fpr(f) = (SELECT bloom_fpr(bloom_agg(id, 0.01, 'blocked', 30000)) FROM orders) AS same_rate
-FROM united;
-
--- docs/distributed.md, example 2
-SELECT bloom_agg(bloom_key(id)) = bloom_agg(id) AS the_same FROM orders;
--- end
-\c :original
-DROP DATABASE regression_bloomfam_docs;
-
 -- ==================== docs/format.md
 CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
 \c regression_bloomfam_docs
