@@ -96,7 +96,7 @@ bloomfam_join_gucs_define(bool loaded_in_time)
 		&bloomfam_join_foreign_keys, 1000, -1, 100000, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable(
 		"bloomfam.join_filter_log",
-		"Logs for each hash join that is planned which filters it gets, or why it gets none.", NULL,
+		"Logs for each join that may have filters which it gets, or why it gets none.", NULL,
 		&bloomfam_join_filter_log, false, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable(
 		"bloomfam.join_filter_plans",
@@ -105,8 +105,8 @@ bloomfam_join_gucs_define(bool loaded_in_time)
 		PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable(
 		"bloomfam.join_filter_skip",
-		"Lets hash joins with filters not read partitions of their probe side in which no row can "
-		"match.",
+		"Lets joins with filters not read partitions and pages of their probe side in which no row "
+		"can match.",
 		NULL, &bloomfam_join_filter_skip, true, PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomBoolVariable(
 		"bloomfam.join_samples",
