@@ -112,7 +112,10 @@ read_field(const List *filter, size_t at)
 	return list_nth_int(linitial(filter), at / sizeof(int));
 }
 
-/* Writes each partition ancestor as a list of integers: the parent, the child, then the columns. */
+/*
+ * Writes a list of JoinAncestorInfo (one for each step from a partition up to its parent) as a list
+ * of lists of integers: the parent, the child, then the key's columns.
+ */
 static List *
 write_ancestors(const List *ancestors)
 {

@@ -97,10 +97,14 @@ typedef struct JoinColumnInfo
  */
 typedef struct JoinForeignInfo
 {
-	int			column;			/* The column's number in the key, from 0. */
+	/* The number, from 0, of the column of the filter's key whose values are sent. */
+	int			column;
 	Oid			key_type;		/* The type of the key column on the build side. */
 
-	/* The parameter for a Bloom filter; if it is set, "keys", "least" and "greatest" are -1. */
+	/*
+	 * The executor parameter for a Bloom filter of the keys, -1: no filter is sent; if it is set,
+	 * "keys", "least" and "greatest" are -1.
+	 */
 	int			filter;
 
 	/* Whether the Bloom filter is also sent to a scan that cannot be sent the keys themselves. */
@@ -118,12 +122,15 @@ typedef struct JoinForeignInfo
 	int			least;
 	int			greatest;
 
-	/* The type of the remote column that keys and bounds are sent for; 0: a filter is sent. */
+	/*
+	 * The type of the remote column that keys and bounds are compared with; 0: a filter is sent
+	 * instead.
+	 */
 	Oid			type;
 
 	/*
-	 * The user that the query was planned for.  Executed by another user, a plan sends neither keys
-	 * nor bounds.
+	 * The user that the query was planned for.  If another user executes the plan, neither keys nor
+	 * bounds are sent.
 	 */
 	Oid			user;
 } JoinForeignInfo;
@@ -195,10 +202,16 @@ typedef struct JoinFilterInfo
 	/* A JoinAccess: which rows the node probes the filter with, and how. */
 	int			access;
 
-	/* The smallest fraction of rows, in thousandths, that the filter must drop to stay enabled. */
+	/*
+	 * The smallest fraction of probed rows, in thousandths, that the filter must drop; if it drops
+	 * fewer in a sample, the executor disables it for some time.
+	 */
 	int			min_drop;
 
-	/* Whether the filter must drop either all or none of the rows with the same key. */
+	/*
+	 * Whether the filter must drop either all or none of the rows with the same key, as a node
+	 * above the scan groups rows: a group must not lose only some of its rows.
+	 */
 	int			all_or_none;
 
 	/* Whether a row that passes reaches the join at once, with no node between that stores rows. */
@@ -210,7 +223,10 @@ typedef struct JoinFilterInfo
 	/* The index of the condition in custom_exprs, from 0; -1: the filter is a join's. */
 	int			condition;
 
-	/* The number of the scan's remaining conditions that come before this condition. */
+	/*
+	 * The number of conditions that the scan keeps and that the query has before this condition.
+	 * They are evaluated before the filter is probed, if hashing a key may raise an error.
+	 */
 	int			before;
 
 	/*

@@ -28,8 +28,8 @@ static const struct config_enum_entry mode_options[] = {
 	{"on", JOIN_FILTER_ON, false},
 	{"force", JOIN_FILTER_FORCE, false},
 	/*
-	 * The words that the server accepts for a boolean parameter are accepted here too, but not
-	 * listed.
+	 * Other words that the server accepts for a boolean parameter are accepted for
+	 * bloomfam.join_filter too, but are hidden from lists of its values.
 	 */
 	{"true", JOIN_FILTER_ON, true},
 	{"yes", JOIN_FILTER_ON, true},

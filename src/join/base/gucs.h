@@ -35,8 +35,9 @@ extern bool bloomfam_join_samples;
 #define JOIN_FOREIGN_MAX_SIZE	1024
 
 /*
- * Tells whether the executor may skip partitions and blocks in which no key can match: the server's
- * major version must be known and bloomfam.join_filter_skip on.
+ * Tells whether the executor may skip partitions and blocks in which no key can match: the module
+ * must have been compiled for a major version of the server that it knows, and
+ * bloomfam.join_filter_skip must be on.
  */
 static inline bool
 bloomfam_join_may_skip(void)

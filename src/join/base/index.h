@@ -28,8 +28,8 @@
 
 /*
  * The fraction of the time of a table's scan that searching its index may take: generally, and if
- * the rows are stored nearly in the order of the key.  JOIN_INDEX_IN_ORDER is the correlation above
- * which they are taken to be.
+ * the rows are stored nearly in the order of the searched column, that is, if the column's
+ * correlation exceeds JOIN_INDEX_IN_ORDER.
  */
 #define JOIN_INDEX_MOST_FRACTION			0.01
 #define JOIN_INDEX_MOST_FRACTION_IN_ORDER	0.1
@@ -78,9 +78,13 @@ typedef struct JoinIndexUse
 	JoinIndexSearch search;
 	AttrNumber	column;			/* The number of the searched column in the index, from 1. */
 	Oid			collation;
-	JoinIndexOperator equal;	/* BY_KEY and BY_RANGE: the equality operator. */
+	/* The column's equality operator, if keys are searched one by one or in ranges. */
+	JoinIndexOperator equal;
 
-	/* BY_RANGE: the operators for the lower end (>=) and the upper end (<=) of a range. */
+	/*
+	 * If ranges of keys are searched: the operators for the lower end (>=) and the upper end (<=)
+	 * of a range.
+	 */
 	JoinIndexOperator not_less;
 	JoinIndexOperator not_greater;
 } JoinIndexUse;
@@ -111,8 +115,9 @@ bloomfam_join_index_budget(double order)
 }
 
 /*
- * Tells whether a budget, in rows that a scan reads in the same time, is large enough for searching
- * an index at all.  It always is if bloomfam.join_filter is "force".
+ * Tells whether a budget for searching an index is large enough for searching one at all.  The
+ * budget is given as the number of rows that a scan reads in the same time.  It always is large
+ * enough if bloomfam.join_filter is "force".
  */
 static inline bool
 bloomfam_join_index_is_enough(double budget)

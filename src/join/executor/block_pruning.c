@@ -67,7 +67,10 @@ typedef struct Search
 	const JoinKeys *keys;
 	JoinIndexed column;
 
-	/* The bitmap of the blocks found for one column of the key, as in JoinBlockPruning. */
+	/*
+	 * The blocks found for one column of the key, as a bitmap of the form that
+	 * JoinBlockPruning.words has.
+	 */
 	uint64	   *words;
 	uint64		nset;
 } Search;
@@ -132,7 +135,10 @@ pays(const Search *search)
 	get_tablespace_page_costs(search->table->rd_rel->reltablespace, &random, &sequential);
 	for (i = 0; i <= blocks->nbits / 64; i++)
 	{
-		/* A run begins at each bit that is set while the bit before it is not. */
+		/*
+		 * A run of adjacent blocks, which costs one random access, begins at each bit that is set
+		 * while the bit before it is not.
+		 */
 		runs += pg_popcount64(search->words[i] & ~(search->words[i] << 1 | before));
 		before = search->words[i] >> 63;
 	}

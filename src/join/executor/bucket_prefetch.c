@@ -68,8 +68,8 @@ bloomfam_join_prefetch_buckets(JoinProbeState *state, JoinBatchScratch *scratch,
 			continue;
 
 		/*
-		 * The hash table must belong to this process alone, be entirely in memory, and be too large
-		 * for the cache nearest to the processor.
+		 * Prefetching pays only for a hash table that belongs to this process alone, is entirely in
+		 * memory, and is too large for the cache nearest to the processor.
 		 */
 		if (!BLOOMFAM_KNOWN_MAJOR || filter->role != JOIN_FILTER_PRIVATE ||
 			!IsA(filter->join, HashJoinState) ||
@@ -78,8 +78,8 @@ bloomfam_join_prefetch_buckets(JoinProbeState *state, JoinBatchScratch *scratch,
 			continue;
 
 		/*
-		 * A ready filter belongs to the hash table that the join has now, which does not grow any
-		 * more.
+		 * The buckets can be read safely: a ready filter belongs to the hash table that the join
+		 * has now, which does not grow any more.
 		 */
 		Assert(*filter->kept == filter->table);
 		hash = find_hash(filter, probe->keys);

@@ -13,8 +13,9 @@
 #include "join/executor/node.h"
 
 /*
- * Prefetches what the joins will need for the n rows in the scratch, which have passed all filters
- * and are about to go to the joins.  Overwrites the hashes in the scratch.
+ * Prefetches the hash table buckets that the joins will look up for the n rows in "scratch" (the
+ * rows of one page), which have passed all filters and are about to go to the joins.  Overwrites
+ * scratch->hashes.
  */
 extern void bloomfam_join_prefetch_buckets(JoinProbeState *state, JoinBatchScratch *scratch,
 										   TupleDesc desc, int n);

@@ -28,7 +28,10 @@ add_row(JoinBuildState *state, TupleTableSlot *slot)
 	const JoinKey *key = state->keys;
 	int			n = state->info->ncolumns;
 	MemoryContext old;
-	/* The hash of the key's columns so far; for a filter of numbers, the number. */
+	/*
+	 * The hash of the key's columns so far; if the filter is of_numbers, the key itself as a
+	 * number.
+	 */
 	uint64		hash = 0;
 	int			i;
 
@@ -71,7 +74,10 @@ bloomfam_join_build_tie(JoinBuildState *state, PlanState *join)
 	bool		is_hash_join = IsA(join, HashJoinState);
 	ListCell   *lc;
 
-	/* The plan of a subquery is visited once for each expression that refers to it. */
+	/*
+	 * The plan of a subquery is visited once for each expression that refers to it, so the build
+	 * node may be tied to the join already.
+	 */
 	if (state->filter == NULL || state->filter->join == join)
 		return;
 	Assert(state->filter->join == NULL);
@@ -82,8 +88,8 @@ bloomfam_join_build_tie(JoinBuildState *state, PlanState *join)
 								  is_hash_join ? outerPlanState(join) : innerPlanState(join));
 
 	/*
-	 * By default a hash join may fetch a row of the probe side first, to save building if there is
-	 * none.
+	 * By default a hash join may fetch the first row of the probe side before it builds its hash
+	 * table, to save building if there is no such row.  That row would come too early to be probed.
 	 */
 	if (is_hash_join && state->info->build_first)
 		bloomfam_hash_join_build_first((HashJoinState *) join);

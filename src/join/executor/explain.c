@@ -40,7 +40,7 @@ join_of_filter(List *ancestors, int number, List **above)
 			plan = outerPlan(innerPlan(lfirst(lc)));
 		else if (IsA(lfirst(lc), MergeJoin))
 			plan = outerPlan(outerPlan(lfirst(lc)));
-		/* Several build nodes may be on top of each other. */
+		/* The build nodes of several filters of the join may be on top of each other. */
 		for (; plan != NULL && bloomfam_join_node_kind(plan) == JOIN_NODE_BUILD;
 			 plan = outerPlan(plan))
 			if (bloomfam_join_has_filter((CustomScan *) plan, number))
@@ -164,9 +164,9 @@ explain_key(ExplainState *es, CustomScan *node, List *ancestors, const JoinFilte
 }
 
 /*
- * Begins what is shown of one filter, which is a join's or one that the query names.  With VERBOSE,
- * shows the functions by which a join's key is hashed.  If "keys" is NULL, this process does not
- * use the filter.
+ * Begins the output for one filter, which is a join's or one that the query names.  With VERBOSE,
+ * shows the functions by which a join's key is hashed.  "keys" says how the key is hashed; it is
+ * NULL if this process does not use the filter.
  */
 static void
 begin_filter(ExplainState *es, CustomScan *node, List *ancestors, const JoinFilterInfo *info,

@@ -27,17 +27,22 @@
 #define LONGEST_PAUSE	(JOIN_PAUSE_ROWS * 64)
 
 /*
- * The number of rows in a turn, and the time between two trials, as a multiple of a trial's rows.
+ * The filters of a node are tried in turns, to find their best order: TURN_ROWS is the number of
+ * rows for which one filter is probed first, and TRIAL_FRACTION is the time between two such
+ * trials, as a multiple of a trial's rows.
  */
 #define TURN_ROWS	1024
 #define TRIAL_FRACTION	64
 
-/* The number of rows after which it is checked again whether all filters are ready for a trial. */
+/*
+ * The number of rows after which it is checked again whether all filters of a node are ready, so
+ * that a trial of their order can begin.
+ */
 #define LOOK_AGAIN	64
 
 /*
- * The approximate cost, in nanoseconds, of reading a number that must be reached past the columns
- * before it.
+ * The approximate cost, in nanoseconds, of reading an integer that is not at a fixed offset in its
+ * row, so that the columns before it must be walked through.
  */
 #define COST_OF_WALK	25.0
 
@@ -71,9 +76,9 @@ bloomfam_join_probe_count(JoinProbe *probe, uint64 tested, uint64 removed)
 /* ---- the order of filters ---- */
 
 /*
- * Returns the approximate cost of probing one row, in nanoseconds.  "walked" is how many numbers of
- * its key must be reached past the columns before them, because these have NULLs or values of
- * varying length.
+ * Returns the approximate cost of probing a filter for one row, in nanoseconds.  "walked" is the
+ * average number of integers of the row's key that are not at a fixed offset in the row, because
+ * columns before them have NULLs or values of varying length.
  */
 static double
 cost_of(const JoinProbe *probe, double walked)
@@ -93,8 +98,8 @@ cost_of(const JoinProbe *probe, double walked)
 		const JoinKey *key = &probe->keys[i];
 
 		/*
-		 * The cost of one key column is that of reading a number from a page, or of hashing another
-		 * value.
+		 * The cost of one key column is that of reading an integer from a page, or of hashing a
+		 * value of another type.
 		 */
 		if (key->integer)
 			cost += 1.0;
@@ -107,7 +112,10 @@ cost_of(const JoinProbe *probe, double walked)
 JoinProbeOrder *
 bloomfam_join_probe_order_make(const JoinProbe *probes, int nprobes)
 {
-	/* All arrays are in one piece of memory, as each of a thousand partitions may have an order. */
+	/*
+	 * The order and its arrays are one allocation, to save memory: each of a thousand partitions
+	 * may have an order.
+	 */
 	JoinProbeOrder *order =
 		palloc0(sizeof(JoinProbeOrder) + nprobes * (sizeof(double) + 2 * sizeof(int)));
 	bool		is_fixed = nprobes < 2;

@@ -76,8 +76,8 @@ typedef struct JoinProbe
 	JoinAccess	access;
 
 	/*
-	 * Whether it must drop either all or none of the rows with the same key; then the gate never
-	 * disables it.
+	 * Whether the filter must drop either all or none of the rows with the same key, because a node
+	 * above groups rows; then the gate never disables it.
 	 */
 	bool		all_or_none;
 	int			ncolumns;
@@ -91,7 +91,10 @@ typedef struct JoinProbe
 	/* How the key's columns are read from pages; NULL if access is ROW_BY_ROW. */
 	struct JoinBatchColumn *batch_columns;
 
-	/* The number of integers in page batches that were not at a fixed offset in their row. */
+	/*
+	 * The number of integers read in page batches that were not at a fixed offset in their row, so
+	 * that the columns before them had to be walked through.
+	 */
 	uint64		walked;
 	uint64		sample_tested;	/* The number of rows probed in the gate's present sample. */
 	uint64		sample_removed;
@@ -150,8 +153,8 @@ typedef struct JoinProbeOrder
 	int			turn;
 
 	/*
-	 * The fields "tested", "removed" and "walked" are the counts, before its turn, of the filter
-	 * whose turn it is.
+	 * The fields "tested", "removed" and "walked" hold the counts, as they were before its turn in
+	 * a trial, of the filter whose turn it is.
 	 */
 	uint64		tested;
 	uint64		removed;

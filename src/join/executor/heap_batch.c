@@ -40,28 +40,37 @@
 #include "pg/server_structs.h"
 
 /*
- * The number of pages for which the next page is not looked for, after one that was not in the
- * server's buffers.
+ * After a page that was not in the server's buffers, the number of pages for which the buffers are
+ * not searched for the next page to prefetch it.
  */
 #define COLD_PAGES			64
 
-/* The largest number of cache lines that are prefetched for one expected row. */
+/*
+ * The largest number of cache lines that are prefetched for each row that the next page is expected
+ * to have.
+ */
 #define LINES_PER_ROW		4
 
 struct JoinHeapBatch
 {
-	/* Whether rows are probed in page batches; if not, all is done row by row. */
+	/* Whether the rows of a page are probed together; if not, every row is probed singly. */
 	bool		in_batches;
 
-	/* Whether some filters that conditions name now wait for some of the scan's conditions. */
+	/*
+	 * Whether some filter named by a condition of the query waits now, that is, may be probed only
+	 * after some of the scan's conditions were evaluated.
+	 */
 	bool		some_wait;
 
-	/* List of ExprState: the scan's conditions; NIL: no filter ever waits for them. */
+	/*
+	 * List of ExprState: the scan's conditions, each on its own; NIL: no filter ever waits for
+	 * conditions.
+	 */
 	List	   *conditions;
 
 	/*
-	 * Whether some filter may look for the blocks that can match, now or as soon as its keys are
-	 * known.
+	 * Whether some filter may still search an index for the blocks that can match, now or as soon
+	 * as its keys are known.
 	 */
 	bool		undecided;
 	JoinPrunedScan pruned_scan;
@@ -79,7 +88,8 @@ struct JoinHeapBatch
 	int			next;
 
 	/*
-	 * The number of pages for which the page after them is not looked for in the server's buffers.
+	 * The number of coming pages for which the server's buffers are not searched for the page after
+	 * them, as pages were not in the buffers lately.
 	 */
 	int			cold;
 
@@ -292,7 +302,7 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 		batch->scratch = get_scratch(state);
 	n = singly ? 1 : bloomfam_heap_scan_nrows(scan) - bloomfam_heap_scan_row(scan);
 
-	/* The scan itself has counted the present row. */
+	/* The heap's scan itself has counted the present row as read for the statistics. */
 	bloomfam_count_rows_read(child->ss_currentRelation, n - 1);
 	bloomfam_join_probe_order_next(state->order, state->probes, n);
 	ResetExprContext(econtext);
@@ -429,7 +439,10 @@ next_row(JoinProbeState *state, ScanState *child)
 	scan = (HeapScanDesc) child->ss_currentScanDesc;
 	if (unlikely(singly || !bloomfam_heap_scan_has_begun(scan)))
 	{
-		/* The scan goes row by row from where it is, or begins anew. */
+		/*
+		 * Rows are fetched singly from where the scan is, or the scan begins anew: what was found
+		 * of a page is forgotten.
+		 */
 		batch->selected = false;
 		batch->npassing = batch->next = 0;
 		batch->pruned_scan.active = false;
@@ -530,7 +543,10 @@ bloomfam_join_heap_batch_exec(PlanState *node)
 	ScanState  *child = (ScanState *) outerPlanState(node);
 	TupleTableSlot *slot;
 
-	/* The child is rescanned and instrumented here as ExecProcNode() would do it. */
+	/*
+	 * ExecProcNode() is not called for the child, so its rescan and its instrumentation are done
+	 * here.
+	 */
 	if (child->ps.chgParam != NULL)
 		ExecReScan(&child->ps);
 	if (child->ps.instrument == NULL)
@@ -583,7 +599,10 @@ bloomfam_join_heap_batch_init(JoinProbeState *state)
 	if (!IsA(child, SeqScanState))
 		return;
 
-	/* The planner could not know the table's access method and the snapshot. */
+	/*
+	 * Page batches need a heap and an MVCC snapshot; the planner could know neither the table's
+	 * access method nor the snapshot.
+	 */
 	table = ((ScanState *) child)->ss_currentRelation;
 	in_batches = BLOOMFAM_KNOWN_MAJOR && table->rd_tableam == GetHeapamTableAmRoutine() &&
 				 IsMVCCSnapshot(child->state->es_snapshot);
@@ -609,7 +628,10 @@ bloomfam_join_heap_batch_init(JoinProbeState *state)
 	foreach(lc, batch->some_wait ? child->plan->qual : NIL)
 		batch->conditions = lappend(batch->conditions, ExecInitQual(list_make1(lfirst(lc)), child));
 
-	/* WHERE CURRENT OF looks for the scan of a table, and for its current row. */
+	/*
+	 * WHERE CURRENT OF looks in a cursor's plan for the node that scans the table, and for its
+	 * current row: the probe node passes for that scan.
+	 */
 	state->css.ss.ss_currentRelation = table;
 	state->css.ss.ss_ScanTupleSlot = ((ScanState *) child)->ss_ScanTupleSlot;
 }

@@ -47,7 +47,10 @@ typedef struct JoinBatchScratch
 	bool		spared[MaxHeapTuplesPerPage];
 	bool		pass[MaxHeapTuplesPerPage];
 
-	/* The heads of the hash buckets that were prefetched. */
+	/*
+	 * The hash table buckets that the rows of the page will need, and whose first tuples are
+	 * prefetched.
+	 */
 	HashJoinTuple *buckets[JOIN_BUCKETS_PREFETCHED];
 } JoinBatchScratch;
 

@@ -30,7 +30,10 @@ bloomfam_join_pruned_scan_begin(JoinPrunedScan *pruned_scan, HeapScanDesc scan, 
 	Oid			tablespace = bloomfam_heap_scan_relation(scan)->rd_rel->reltablespace;
 	int			most = get_tablespace_io_concurrency(tablespace);
 
-	/* Other processes would not read the blocks that this process has taken of a parallel scan. */
+	/*
+	 * A parallel scan may be pruned only before it begins in this process: other processes would
+	 * not read the blocks that this process has taken already.
+	 */
 	Assert(n > 0 && !pruned_scan->active);
 	Assert(!bloomfam_heap_scan_is_parallel(scan) || !bloomfam_heap_scan_has_begun(scan));
 	*pruned_scan = (JoinPrunedScan) {
@@ -84,7 +87,10 @@ fill_ahead(JoinPrunedScan *pruned_scan, HeapScanDesc scan)
 	{
 		BlockNumber block = InvalidBlockNumber;
 
-		/* There may be millions of blocks in a row in which no row can match. */
+		/*
+		 * Interrupts are checked for each block, as there may be millions of adjacent blocks in
+		 * which no row can match.
+		 */
 		CHECK_FOR_INTERRUPTS();
 		if (bloomfam_heap_scan_is_parallel(scan))
 			block = bloomfam_heap_scan_next_parallel(scan);

@@ -20,7 +20,10 @@ bloomfam_join_node_begin(CustomScanState *css, EState *estate, int eflags)
 
 	outerPlanState(css) = child;
 
-	/* The node returns its child's own slots. */
+	/*
+	 * The node returns the very slots that its child returns, so it declares the child's kind of
+	 * slot.
+	 */
 	css->ss.ps.resultops = ExecGetResultSlotOps(child, NULL);
 	css->ss.ps.resultopsset = true;
 	css->ss.ps.resultopsfixed = false;
@@ -110,8 +113,8 @@ leave_segment(dsm_segment *segment, Datum arg)
 }
 
 /*
- * Forgets the shared memory when the query's state is freed before it, as happens after an error or
- * when a cursor is closed.
+ * Forgets the shared memory segment when the query's memory is freed while the segment still
+ * exists, as happens after an error or when a cursor is closed.
  */
 static void
 forget_segment(void *arg)

@@ -89,13 +89,19 @@ typedef struct JoinBuildState
 	 */
 	ExprState **expressions;
 
-	/* The numbers in the present row's key; set for columns of an integer type only. */
+	/* The values of the present row's key as numbers; set for columns of an integer type only. */
 	int64	   *numbers;
 
-	/* What is pushed to foreign servers by each column; NULL: nothing is. */
+	/*
+	 * For each column of the key, the object that sends its values to foreign servers; NULL: no
+	 * scan is sent anything of the column.
+	 */
 	JoinForeign **foreign_of;
 
-	/* List of JoinForeign: the elements of foreign_of[] that are not NULL. */
+	/*
+	 * List of JoinForeign: what is sent to foreign servers, of all key columns by which anything is
+	 * sent.
+	 */
 	List	   *foreign;
 	JoinParallel parallel;
 } JoinBuildState;

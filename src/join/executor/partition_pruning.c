@@ -60,12 +60,15 @@ typedef struct Parent
 	int			last_found;
 
 	/*
-	 * The number of partitions, from the first one on, whose bounds the snapshot is known to agree
-	 * with.
+	 * The number of partitions, from the first one on, whose present bounds the query's snapshot is
+	 * known to see, so that they hold for the rows that it sees.
 	 */
 	int			nsettled;
 
-	/* The build (JoinFilter.keys_build) that the next fields belong to; 0: none yet. */
+	/*
+	 * The number of the build of the filter (JoinFilter.keys_build) whose keys the fields below
+	 * were found from; 0: there is none yet.
+	 */
 	uint64		build;
 
 	/*
@@ -213,7 +216,7 @@ bounds_hold(const JoinPartition *partition, int ancestor, int index)
 
 /* ---- partitions that can match ---- */
 
-/* Returns a key as a constant to compare with. */
+/* Returns a key as a constant that the partition bounds are compared with. */
 static Const *
 make_key(const JoinKeys *keys, int64 key)
 {

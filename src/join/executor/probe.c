@@ -31,7 +31,10 @@ static inline bool
 row_may_join(const JoinProbe *probe, TupleTableSlot *slot)
 {
 	const JoinFilterProbe *filter_probe = &probe->filter->probe;
-	/* The hash of the key's columns so far; for a filter that takes numbers, the number. */
+	/*
+	 * The hash of the key's columns so far; if the filter is a bitmap or a range, the key itself as
+	 * a number.
+	 */
 	uint64		hash = 0;
 	int			i;
 
@@ -70,7 +73,9 @@ exec_rows(PlanState *node)
 			return slot;
 		ResetExprContext(econtext);
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-		/* heap_batch.c has already counted the rows of the page. */
+		/*
+		 * In page batches, heap_batch.c has already counted the row for the order of the filters.
+		 */
 		if (state->batch == NULL)
 			bloomfam_join_probe_order_next(state->order, state->probes, 1);
 		for (i = 0; i < state->nprobes && pass; i++)
@@ -165,7 +170,7 @@ begin_filter(JoinProbeState *state, const JoinFilterInfo *info, JoinProbe *probe
 		JoinFilter *filter = probe->filter = bloomfam_join_filter_get(estate, info->param);
 		JoinProbeGroup *group = get_group(filter);
 
-		/* The hashing is prepared once, as it is the same for all probe nodes of the filter. */
+		/* How keys are hashed is prepared once, by the first of the filter's probe nodes. */
 		if (group->keys == NULL)
 			group->keys = bloomfam_join_node_keys(info);
 		probe->keys = group->keys;

@@ -109,7 +109,10 @@ bloomfam_join_stored_passes(JoinStored *stored, Datum key)
 {
 	uint64 hash = stored->key.hash(&stored->key, key);
 
-	/* What hashing the first key has set holds for all keys until the next rescan. */
+	/*
+	 * hash_first() has set the answer at the first key, and it holds for all keys until the next
+	 * rescan.
+	 */
 	Assert(stored->answer != JOIN_ANSWER_NOT_YET);
 	Assert((stored->key.hash == hash_stored) == (stored->answer == JOIN_ANSWER_PROBE));
 	if (stored->answer != JOIN_ANSWER_PROBE)

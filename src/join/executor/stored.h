@@ -43,11 +43,15 @@ typedef struct JoinStored
 	/* The number of the scan's conditions that the filter waits for now; set by heap_batch.c. */
 	int			waits;
 
-	/* Whether hashing a key may fail, even if it did not for the keys before. */
+	/* Whether hashing a key may raise an error, even if it did not for the keys hashed before. */
 	bool		may_fail;
-	ExprState  *expression;		/* The expression that the query has for the filter. */
+	/* The expression in the query's condition whose value is the stored filter. */
+	ExprState  *expression;
 
-	/* The context in which the filter is evaluated; its value stays until the next rescan. */
+	/*
+	 * The context in which the filter's expression is evaluated; the filter's value stays in its
+	 * memory until the next rescan.
+	 */
 	ExprContext *econtext;
 	BloomfamFilter filter;
 	BloomfamHashers hashers;

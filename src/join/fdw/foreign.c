@@ -73,24 +73,33 @@ struct JoinForeign
 {
 	EState	   *estate;
 
-	/* List of JoinForeignInfo: the executor parameters for this key column. */
+	/*
+	 * List of JoinForeignInfo: the executor parameters by which the values of this key column are
+	 * sent.
+	 */
 	List	   *infos;
 	Oid			type;			/* The type of the keys on the build side. */
 	Oid			collation;
 
-	/* The node above all foreign scans of the filter; NULL: it is not known yet. */
+	/*
+	 * The root of the join's probe side, which has all foreign scans of the filter below it; NULL:
+	 * it is not known yet.
+	 */
 	PlanState  *probe_side;
 	bool		has_filter;		/* Whether some foreign scan may be sent a filter. */
 
-	/* Whether some foreign scan may be sent a filter, but not the keys. */
+	/*
+	 * Whether some foreign scan may be sent a filter, but not the keys themselves, so that a filter
+	 * must be made even if all keys fit into a list.
+	 */
 	bool		filter_alone;
 
-	/* The hash function for the filter's keys; NULL: it has not been needed yet. */
+	/* The hash function for the keys of a filter that is sent; NULL: no key was hashed yet. */
 	BloomfamHasher *hasher;
 
 	/*
-	 * The keys of the filter; NULL: there are none yet, there are too many, or they are listed
-	 * instead.
+	 * The set of hashes for the filter that is to be sent; NULL: it has no keys yet, too many keys,
+	 * or all keys are in the list instead.
 	 */
 	Builder    *builder;
 	bool		abandoned;		/* Whether the filter was given up, because it has too many keys. */
@@ -205,8 +214,8 @@ bloomfam_join_foreign_size(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
- * Returns the design of all filters that are sent.  It is computed once, as that takes longer than
- * a small query.
+ * Returns the design (kind and false positive rate) of all filters that are sent.  It is computed
+ * only once in a session, as that takes longer than a small query.
  */
 static const BfDesign *
 foreign_design(void)
@@ -246,8 +255,8 @@ key_is_unknown(const PlannedStmt *stmt, const ForeignScan *scan, AttrNumber attr
 		const TargetEntry *entry = list_nth(scan->fdw_scan_tlist, column->varattno - 1);
 
 		/*
-		 * There are no statistics of what the foreign server computes, even if everything was
-		 * analyzed.
+		 * There are no statistics of an expression that the foreign server computes, even if every
+		 * table was analyzed.
 		 */
 		if (!IsA(entry->expr, Var))
 			return false;
@@ -281,8 +290,9 @@ new_param(PlannedStmt *stmt, Oid type)
 }
 
 /*
- * Returns the parameters of a key column for remote columns of the given type, or for filters if
- * the type is 0.  If there are none yet, adds an element without parameters to *infos.
+ * Returns the executor parameters by which values of a key column are sent to remote columns of the
+ * given type; or, if the type is 0, those by which a filter of the key column is sent.  If there
+ * are none yet, adds an element without parameters to *infos.
  */
 static JoinForeignInfo *
 find_info(List **infos, int column, Oid key_type, Oid type)
@@ -346,7 +356,10 @@ bloomfam_join_foreign_plan(PlannedStmt *stmt, ForeignScan *scan, AttrNumber attr
 		info->alone |= !keys;
 		condition.filter = info->filter;
 
-		/* The plan must be made anew if the type bloomfilter changes. */
+		/*
+		 * The parameter has the type bloomfilter, so a cached plan must be made anew if that type
+		 * changes.
+		 */
 		bloomfam_plan_depends_on(stmt, TYPEOID, type);
 		own = lappend(own, info);
 	}
@@ -372,7 +385,9 @@ clear_param(EState *estate, int param)
 	estate->es_param_exec_vals[param].isnull = true;
 }
 
-/* Sets all parameters to NULL, so that nothing is sent. */
+/*
+ * Sets all executor parameters of a key column to NULL, so that foreign servers are sent nothing.
+ */
 static void
 clear_params(JoinForeign *foreign)
 {
@@ -489,9 +504,9 @@ bloomfam_join_foreign_begin(EState *estate, const List *infos, int column, Oid c
 		foreign->filter_alone |= info->alone;
 
 		/*
-		 * The planner decided, for the user that it planned for, with whose rights anything may be
-		 * sent.  The plan may be executed by another user, who may also have lost privileges of
-		 * others since.
+		 * The planner checked whether the user that it planned for may send a foreign server what
+		 * rows read with other users' rights hold.  The plan may be executed by another user, and
+		 * privileges may have been revoked since, so it is checked again.
 		 */
 		foreign->has_filter |= info->filter >= 0 && bloomfam_join_foreign_keys >= 0 &&
 							   (info->user == user || !as_others);
@@ -502,7 +517,7 @@ bloomfam_join_foreign_begin(EState *estate, const List *infos, int column, Oid c
 	foreign->values = AllocSetContextCreate(context, "bloomfam foreign parameters",
 											ALLOCSET_SMALL_SIZES);
 
-	/* The settings may have changed since the query was planned. */
+	/* bloomfam.join_foreign_keys may have changed since the query was planned. */
 	if (clear && bloomfam_join_foreign_keys > 0)
 		foreign->list =
 			bloomfam_join_key_list_make(context, foreign->type, bounds,
@@ -522,7 +537,10 @@ bloomfam_join_foreign_tie(JoinForeign *foreign, PlanState *probe_side)
 	foreign->probe_side = probe_side;
 }
 
-/* Tells whether all keys so far are in the list, and the list is enough for all scans. */
+/*
+ * Tells whether the list has all keys so far, and every foreign scan may be sent the list, so that
+ * no filter is needed.
+ */
 static bool
 list_is_enough(const JoinForeign *foreign)
 {
@@ -536,7 +554,10 @@ bloomfam_join_foreign_add(JoinForeign *foreign, Datum key)
 	if (foreign->list != NULL)
 		bloomfam_join_key_list_add(foreign->list, key);
 
-	/* If the list has just been dropped, it has added the keys that it had to the filter. */
+	/*
+	 * If the list of keys was dropped just now for being too long, or for this key, dropping it has
+	 * added the keys in it to the filter.
+	 */
 	if (foreign->has_filter && !list_is_enough(foreign))
 		add_to_filter(foreign, key);
 }

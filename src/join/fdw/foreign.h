@@ -26,21 +26,20 @@ typedef enum JoinGuess
 	JOIN_GUESSES_ROWS
 } JoinGuess;
 
-/* What is sent of one column of a filter's key, while the plan is executed. */
+/*
+ * State, in the executor, of sending the values of one column of a filter's key to foreign servers.
+ */
 typedef struct JoinForeign JoinForeign;
 
-/*
- * What was sent of one key column to foreign servers, by the present values of the scans'
- * parameters.
- */
+/* What foreign servers were sent of the values of one key column in the last build. */
 typedef struct JoinSent
 {
 	bool		keys;			/* Whether a list of keys was sent. */
 	int			nkeys;			/* The number of keys that were sent. */
 
 	/*
-	 * The reason why the list of keys was dropped; JOIN_NO_REASON: it was not, or there was no
-	 * list.
+	 * The reason why the list of keys was given up; JOIN_NO_REASON: it was not, or no list was
+	 * wanted.
 	 */
 	JoinReason	no_list;
 	bool		bounds;

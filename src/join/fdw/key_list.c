@@ -110,7 +110,9 @@ for_each_key(const JoinKeyList *list, void (*action) (void *arg, Datum key), voi
 		action(arg, entry->key);
 }
 
-/* Drops the list, after calling "unlisted" with each of its keys. */
+/*
+ * Drops the list of keys, after handing each of its keys to the callback "unlisted", for a filter.
+ */
 static void
 stop_listing(JoinKeyList *list, JoinReason reason)
 {
@@ -163,7 +165,10 @@ copy_key(const JoinKeyList *list, Datum key)
 	return copy;
 }
 
-/* Adds a key to a list that was not dropped.  Drops the list if the key may not be in it. */
+/*
+ * Adds a key to the list of keys, which must not have been dropped.  Drops the list if it becomes
+ * too long, or if the key cannot be sent as a plain value.
+ */
 static void
 list_key(JoinKeyList *list, Datum key)
 {

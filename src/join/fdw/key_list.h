@@ -38,8 +38,8 @@ typedef struct JoinKeyList
 	FmgrInfo	compare;
 
 	/*
-	 * A function that is called with each key of a list that is about to be dropped; NULL: none is
-	 * called.
+	 * A function that is called with each key of the list before the list is dropped, so that the
+	 * keys can be added to a filter; NULL: none is called.
 	 */
 	void		(*unlisted) (void *arg, Datum key);
 	void	   *arg;

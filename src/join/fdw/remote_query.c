@@ -86,9 +86,9 @@ find_query(const ForeignScan *scan)
 	query = bloomfam_postgres_fdw_query(scan);
 
 	/*
-	 * A lock would be taken in the subquery all the same, and its order is kept in practice, but
-	 * SQL guarantees neither.  If these words only occur in a literal or a name, merely a filter is
-	 * lost.
+	 * Queries with ORDER BY or row locks are refused: within a subquery, a lock would be taken all
+	 * the same and the order is kept in practice, but SQL guarantees neither.  If these words only
+	 * occur in a literal or a name, merely a filter is lost.
 	 */
 	if (query == NULL || strstr(query, " ORDER BY ") != NULL ||
 		strstr(query, " FOR UPDATE") != NULL || strstr(query, " FOR SHARE") != NULL)
@@ -103,8 +103,8 @@ bloomfam_join_remote_is_plain(const ForeignScan *scan)
 }
 
 /*
- * Has a scan send a parameter of the executor, and returns the parameter's number in the remote
- * query.
+ * Makes a foreign scan send the executor parameter "id" with its remote query.  Returns the
+ * parameter's number in the remote query.
  */
 static int
 add_param(PlannedStmt *stmt, ForeignScan *scan, int id)

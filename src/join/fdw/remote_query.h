@@ -19,12 +19,15 @@ typedef struct JoinRemoteCondition
 {
 	const Var  *key;			/* The column, as bloomfam_join_remote_scan_column() returns it. */
 
-	/* The foreign table that the column is of; 0: its server was not asked for types. */
+	/*
+	 * The foreign table that the column belongs to; 0: only a filter is sent, so the foreign server
+	 * was not asked for the column's type.
+	 */
 	Oid			table;
 
 	/*
-	 * The fields from "filter" to "greatest" are the parameters that the column is compared with;
-	 * -1: that one is not.
+	 * The fields from "filter" to "greatest" are numbers of executor parameters that the column is
+	 * compared with; -1: the condition has no such parameter.
 	 */
 	int			filter;
 

@@ -59,9 +59,9 @@
 #define MOST_TABLES	10000
 
 /*
- * A system view that version 14 was the first to have.  Older servers compare a list of keys with
- * each row one by one, cannot read an infinite numeric, and may store times as floating-point
- * numbers.
+ * A system view that is new in PostgreSQL 14: a foreign server that lacks it is older, and is sent
+ * no keys.  Older servers compare a list of keys with each row one by one, cannot read an infinite
+ * numeric, and may store times as floating-point numbers.
  */
 #define VIEW_OF_14	"pg_backend_memory_contexts"
 
@@ -69,7 +69,10 @@ typedef struct RemoteTable
 {
 	Oid			table;			/* The foreign table, which is the hash key. */
 
-	/* The OID of the foreign table's row type, by which plans depend on the table. */
+	/*
+	 * The OID of the foreign table's row type; cached plans that use what is known of the table are
+	 * made to depend on it.
+	 */
 	Oid			row_type;
 
 	/* The reason why the columns' types are not known; JOIN_NO_REASON: they are. */
@@ -90,8 +93,8 @@ typedef struct RemoteTable
 static HTAB *remote_tables = NULL;	/* Hash table of RemoteTable; NULL: it has not been made yet. */
 
 /*
- * The number of times that answers were forgotten.  If it changes while a server is asked, the
- * answer is not kept.
+ * The number of times that foreign servers' answers were forgotten.  If it changes while a server
+ * is asked, its answer is not kept.
  */
 static uint64 changes = 0;
 
@@ -352,7 +355,10 @@ type_of_name(const TypeName *name)
 								  CStringGetDatum(strVal(llast(name->names))),
 								  ObjectIdGetDatum(PG_CATALOG_NAMESPACE));
 
-	/* Types with higher OIDs are made by initdb, and may have other OIDs on another server. */
+	/*
+	 * The OIDs of types from FirstGenbkiObjectId on are assigned by initdb, and may differ on
+	 * another server.
+	 */
 	if (column.type >= FirstGenbkiObjectId)
 		column.type = InvalidOid;
 	if (!OidIsValid(column.type) || name->typmods == NIL)
@@ -410,8 +416,8 @@ typedef struct Answer
 } Answer;
 
 /*
- * The assumed width of a value of an unknown type: what the server assumes for types of varying
- * length.
+ * The width in bytes that a value of an unknown type is taken to have: the width that the server
+ * assumes for types of varying length.
  */
 #define UNKNOWN_WIDTH	32
 
@@ -671,8 +677,8 @@ bloomfam_join_remote_forget(void)
 		return;
 
 	/*
-	 * Only this session's plans are made anew.  Other sessions find out by themselves, or have not
-	 * relied on wrong answers.
+	 * Only this session's plans are made anew.  A wrong answer that another session has relied on
+	 * will raise an error there too, and that session then forgets its own answers.
 	 */
 	hash_seq_init(&status, remote_tables);
 	while ((remote = hash_seq_search(&status)) != NULL)

@@ -32,8 +32,8 @@ typedef struct ForeignType
 	JoinClear	clear;
 
 	/*
-	 * Types with the same group may be compared with each other: their values arrive as each other
-	 * unchanged.
+	 * Types of the same group may be compared with each other across servers: a value of one that
+	 * is sent as another arrives unchanged.
 	 */
 	Oid			group;
 } ForeignType;

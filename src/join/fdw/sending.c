@@ -61,8 +61,8 @@ build_type(const JoinForeignKey *key)
 
 /*
  * Tells whether an operator is the server's own equality operator of a type, perhaps with another
- * type of its own on the other side.  Somebody else's type may have been added to the same operator
- * family.
+ * type of the server on its other side.  Being in the type's operator family is not enough, since
+ * an extension may have added operators for its own types to it.
  */
 static bool
 is_equality_of(Oid operator, Oid type)
@@ -115,8 +115,8 @@ scan_refusal(const ForeignScan *scan, bool volatile_free, const Var *column)
 /* ---- sending filters ---- */
 
 /*
- * Tells whether the foreign server has this extension, by the user's word: the server option
- * "extensions".
+ * Tells whether the foreign server has this extension, as its owner declares by the postgres_fdw
+ * option "extensions".
  */
 static bool
 server_knows_us(const ForeignServer *server)

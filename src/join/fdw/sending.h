@@ -55,8 +55,8 @@ typedef struct JoinForeignKey
 	Oid			user;			/* The user who reads the foreign table; 0: the present user. */
 
 	/*
-	 * Whether the query reads anything as a user whose privileges the reader of the foreign table
-	 * does not have.
+	 * Whether the query reads any relation with the rights of a user whose privileges the reader of
+	 * the foreign table does not have: keys from there must not be shown to the foreign server.
 	 */
 	bool		reads_as_others;
 	Oid			type;			/* The declared type of the column in this database. */
@@ -102,7 +102,10 @@ bloomfam_join_sendings_are_open(const JoinSendings *sendings)
 extern void bloomfam_join_sendings_settle(JoinSendings *sendings, const ForeignScan *scan,
 										  AttrNumber attribute);
 
-/* Refuses to send anything, with the given reason for those forms that have no reason yet. */
+/*
+ * Refuses to send anything to a foreign scan.  The forms (keys, bounds, filter) that were not
+ * refused before get the given reason.
+ */
 extern void bloomfam_join_sendings_refuse(JoinSendings *sendings, JoinReason reason);
 
 /*

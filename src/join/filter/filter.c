@@ -108,7 +108,10 @@ bloomfam_join_filter_restart(JoinFilter *filter)
 	filter->table = NULL;
 	restart_collecting(filter);
 
-	/* From here on, this process collects the columns that its build node wants. */
+	/*
+	 * From now on, this process collects keys for pruning in those columns for which a node has
+	 * asked for it.
+	 */
 	filter->keys_complete = false;
 	filter->keys_table = NULL;
 	if (filter->keys_context != NULL)
@@ -192,8 +195,9 @@ bloomfam_join_filter_more(JoinFilter *filter)
 	Assert(filter->state == JOIN_FILTER_COLLECTING && collected->n == collected->room);
 	Assert(collected->what != JOIN_COLLECTS_BOUNDS);
 	/*
-	 * A participant's own numbers would not be enough for a bitmap of all participants' keys.  So
-	 * if there are too many numbers, only their bounds are kept.
+	 * A participant of a Parallel Hash has only a part of the keys, from which it cannot make the
+	 * bitmap of all participants' keys.  So if there are too many numbers, it keeps only their
+	 * bounds.
 	 */
 	if (filter->role == JOIN_FILTER_PARTICIPANT)
 	{

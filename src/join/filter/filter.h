@@ -60,14 +60,16 @@ typedef enum JoinFilterState
 	JOIN_FILTER_DISCARDED,
 
 	/*
-	 * In a copy: the leader has left nothing, or not yet.  Set by the leader.  The filter is not
-	 * ready.
+	 * The state of a copy (a filter of a join above a Gather, as the leader leaves it in shared
+	 * memory for the workers): the leader has left nothing, or not yet.  Set by the leader.  The
+	 * filter is not ready.
 	 */
 	JOIN_FILTER_NO_COPY,
 
 	/*
-	 * In a copy: the leader has left what is known of the keys, but no filter.  Set by the leader.
-	 * The filter is never ready.
+	 * The state of a copy (a filter of a join above a Gather, as the leader leaves it in shared
+	 * memory for the workers): the leader has left what it knows of the keys (bounds and lists, for
+	 * pruning), but no filter.  Set by the leader.  The filter is never ready.
 	 */
 	JOIN_FILTER_KEYS_ONLY
 } JoinFilterState;
@@ -96,10 +98,16 @@ typedef struct JoinShared
 	/* The filter's payload, not aligned; InvalidDsaPointer: the filter has none. */
 	dsa_pointer payload;
 
-	/* The list of what is known of the key's columns: one Piece for each column and process. */
+	/*
+	 * The list of what the processes know of the key's columns (bounds and lists of numbers, for
+	 * pruning): one Piece for each column and process.
+	 */
 	dsa_pointer_atomic pieces;
 
-	/* 1 if a process could not add its pieces, or will not; else 0. */
+	/*
+	 * 1 if some process's Pieces are missing for good, so that nothing can be said of the columns
+	 * of all keys; else 0.
+	 */
 	pg_atomic_uint32 piece_lost;
 
 	/* The fields "chunks" and "nkeys" are used by the filter of a Parallel Hash. */
@@ -122,15 +130,16 @@ typedef struct JoinShared
  */
 typedef struct JoinFilter
 {
-	/* Which process builds the filter; decides which of the fields below are used. */
+	/* Which process builds the filter.  It decides which of JoinFilter's fields are used. */
 	JoinFilterRole role;
 
 	/* The state of the filter in this process: COLLECTING, READY or DISCARDED. */
 	JoinFilterState state;
 
 	/*
-	 * The hash join or merge join that the filter is tied to; NULL: it is not tied to one (yet), so
-	 * no filter is made.  Always NULL if the role is COPY.
+	 * The hash join or merge join whose build side the filter is built from; NULL: it is not known
+	 * (yet), so no filter is made.  Always NULL in a worker that only probes a copy of the leader's
+	 * filter (role COPY).
 	 */
 	PlanState  *join;
 
@@ -161,7 +170,10 @@ typedef struct JoinFilter
 	JoinShared *shared;			/* What the processes share of the filter. */
 	dsa_area   *area;			/* The DSA area that the pointers in "shared" refer to. */
 
-	/* PARTICIPANT: the chunk that "collected" stores keys in; InvalidDsaPointer: there is none. */
+	/*
+	 * If this process takes part in a Parallel Hash: the chunk of shared memory in which
+	 * "collected" stores keys; InvalidDsaPointer: there is none.
+	 */
 	dsa_pointer chunk;
 
 	/*
@@ -173,8 +185,8 @@ typedef struct JoinFilter
 	JoinKeys   *keys;			/* What is known of each column of the key. */
 
 	/*
-	 * The memory context of the columns' lists and of what was found by them.  It is reset for each
-	 * build.  NULL: ncolumns is 0.
+	 * The memory context of the columns' lists of numbers and of what partition pruning derives
+	 * from them.  It is reset for each build.  NULL: ncolumns is 0.
 	 */
 	MemoryContext keys_context;
 
@@ -183,7 +195,7 @@ typedef struct JoinFilter
 
 	/*
 	 * The hash table, or the sorted rows, that keys[] was collected along with; NULL: there is
-	 * none, or the role is COPY.
+	 * none, or this process is a worker that only probes a copy of the leader's filter (role COPY).
 	 */
 	void	   *keys_table;
 
@@ -191,8 +203,9 @@ typedef struct JoinFilter
 	uint64		keys_build;
 
 	/*
-	 * Whether an all-or-none target let rows pass before the filter was ready: then the filter
-	 * stays off for the rest of this execution.
+	 * Whether a probe node that must drop either all or none of the rows with the same key (as rows
+	 * are grouped above it) let rows pass before the filter was ready.  Then the filter is not used
+	 * for the rest of this execution.
 	 */
 	bool		passed_unfiltered;
 

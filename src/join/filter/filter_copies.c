@@ -60,7 +60,10 @@ leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 	MemoryContext old;
 	ListCell   *lc;
 
-	/* One copy is enough for all nodes whose workers use this DSA area. */
+	/*
+	 * All nodes whose workers use this DSA area, that is, all nodes below one Gather, share one
+	 * copy of the filter.
+	 */
 	foreach(lc, filter->copies)
 		if (((JoinShared *) lfirst(lc))->area == area)
 			shared = lfirst(lc);

@@ -34,8 +34,8 @@
 #include "pg/port.h"
 
 /*
- * Keys of one participant, an item of the list JoinShared.chunks.  The first member of an item of
- * such a list points to the next item.
+ * A chunk of keys collected by one participant of a Parallel Hash; an item of the list
+ * JoinShared.chunks.  Its first member points to the next item.
  */
 typedef struct Chunk
 {
@@ -45,8 +45,8 @@ typedef struct Chunk
 } Chunk;
 
 /*
- * A piece, which is an item of the list JoinShared.pieces: what one participant knows of one
- * column.
+ * What one participant of a Parallel Hash knows of one key column; an item of the list
+ * JoinShared.pieces.
  */
 typedef struct Piece
 {

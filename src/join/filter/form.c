@@ -73,7 +73,7 @@ bitmap_bytes(uint64 span)
 	return (span / 64 + 1) * sizeof(uint64);
 }
 
-/* Returns the largest size in bytes of a bitmap that is made however many keys there are. */
+/* Returns the largest size in bytes that a bitmap may have, whatever the number of keys. */
 static uint64
 most_bitmap_bytes(void)
 {
@@ -249,8 +249,8 @@ bitmap_has_many(const JoinFilterProbe *probe, const uint64 *numbers, int n, bool
 		uint64		within = bit <= span;
 
 		/*
-		 * The code is free of branches: whether a number is in the range is as unpredictable as its
-		 * bit.
+		 * Whether a number is in the bitmap's range is as unpredictable as its bit, so the code
+		 * avoids branches, which would often be mispredicted.
 		 */
 		bit &= -within;
 		result[i] = (words[bit / 64] >> bit % 64) & within;

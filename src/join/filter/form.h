@@ -103,7 +103,10 @@ typedef struct JoinBuildCounts
 	uint64		bitmaps;		/* Builds whose filter became a bitmap. */
 	uint64		ranges;			/* Discarded builds that left a range as the filter. */
 
-	/* Rows whose keys were collected for a filter; of a shared filter, the rows of this process. */
+	/*
+	 * The number of rows whose keys were collected for a filter; if processes share the filter,
+	 * only the rows that this process read.
+	 */
 	uint64		keys;
 	uint64		bytes;			/* The sum of the payload sizes of all filters made, in bytes. */
 	Size		largest;		/* The largest payload size, in bytes. */

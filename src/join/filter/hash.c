@@ -166,7 +166,10 @@ has_names_hashed_apart(Oid type, Oid collation)
 		entry = lookup_type_cache(type, TYPECACHE_RANGE_INFO);
 		return has_names_hashed_apart(entry->rngelemtype->type_id, entry->rng_collation);
 	}
-	/* The columns of an anonymous record type are not known, so one may be of type name. */
+	/*
+	 * The columns of an anonymous record type are not known, so one of them may be of type name,
+	 * whose equal values may have different hashes.
+	 */
 	if (type == RECORDOID || type == RECORDARRAYOID)
 		return true;
 	if (get_typtype(type) != TYPTYPE_COMPOSITE)
@@ -193,8 +196,9 @@ bloomfam_join_hashing(Oid operator, Oid collation, Oid inner_type, JoinHashing *
 	op_input_types(operator, &outer->type, &inner->type);
 
 	/*
-	 * The operators of arrays and records do not tell the types of elements or columns.  The types
-	 * within the two sides are alike, so it is enough to look at the inner side.
+	 * The operators of arrays and records do not tell the types of their elements or columns, so
+	 * the type of the inner side's expression is examined.  The outer side has the same element or
+	 * column types.
 	 */
 	if (has_names_hashed_apart(inner_type, collation) ||
 		(outer->type == NAMEOID && has_names_hashed_apart(NAMEOID, collation)))

@@ -99,7 +99,10 @@ typedef struct JoinKeyColumn
 	 */
 	Expr	   *inner;
 
-	/* The number of this column's hash key in the join, from 0; 0 while paths are made. */
+	/*
+	 * The number of this column's hash key in the join, from 0; 0 while the planner still makes
+	 * paths, as the number is not known then.
+	 */
 	int			hash_key;
 	JoinHashing hashing;
 } JoinKeyColumn;

@@ -47,8 +47,8 @@ bool
 bloomfam_join_keys_can_keep(JoinHashKind kind, Oid type)
 {
 	/*
-	 * Where a Datum has less than 64 bits, 64-bit types are passed by reference, so that a JoinKey
-	 * does not treat them as integers.
+	 * Where a Datum has less than 64 bits, the server passes 64-bit types by reference, and so a
+	 * JoinKey does not treat their values as integers.
 	 */
 	if (SIZEOF_DATUM < sizeof(int64) && type != INT2OID && type != INT4OID && type != DATEOID)
 		return false;
@@ -135,7 +135,9 @@ bloomfam_join_keys_finish(JoinKeys *keys, MemoryContext context)
 	Assert((keys->nvalues == 0) == (keys->bounds.smallest > keys->bounds.largest));
 }
 
-/* The gap between two neighbouring numbers in values[]. */
+/*
+ * The gap between two neighbouring keys in values[], the sorted list of a column's distinct keys.
+ */
 typedef struct Gap
 {
 	uint64		width;
@@ -156,7 +158,10 @@ bloomfam_join_keys_ranges(const JoinKeys *keys, JoinKeysRange *ranges, int most)
 {
 	Gap		   *gaps;
 	int			ngaps = 0;
-	/* The indexes in values[] of the smaller neighbours of the widest gaps. */
+	/*
+	 * The widest gaps between neighbouring keys in values[], which the ranges leave out: for each
+	 * gap, the index of its smaller neighbour.
+	 */
 	Bitmapset  *chosen = NULL;
 	int			n = 0;
 	int			i;

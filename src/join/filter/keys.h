@@ -47,7 +47,10 @@ struct joinkeys_hash;
  */
 typedef struct JoinKeys
 {
-	/* The phase that each build begins with: UNKNOWN, LISTING or BOUNDED. */
+	/*
+	 * What is to be collected of the column's keys in each build, as the phase that a build begins
+	 * with: UNKNOWN (nothing), LISTING (bounds and a list) or BOUNDED (bounds only).
+	 */
 	JoinKeysPhase wanted;
 
 	/*

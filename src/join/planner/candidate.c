@@ -38,7 +38,7 @@
 #include "pg/compat.h"
 #include "pg/expression.h"
 
-/* ---- shared by paths and finished plans ---- */
+/* ---- functions that are used both while paths are made and for finished plans ---- */
 
 JoinReason
 bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute, Oid operator, Oid collation,
@@ -133,7 +133,10 @@ bloomfam_join_candidate_keys(JoinPathCandidate *path_candidate, const RelOptInfo
 			continue;
 		column = bloomfam_expression_var(turned ? lsecond(equal->args) : linitial(equal->args));
 
-		/* Without a commutator, the server could not turn the clause round either. */
+		/*
+		 * If the clause has the build side on its left, the filter needs the operator's commutator.
+		 * Without one, the server's hash join could not turn the clause round either.
+		 */
 		operator = turned ? get_commutator(equal->opno) : equal->opno;
 		if (column == NULL || !OidIsValid(operator) ||
 			(path_candidate->clauses != NIL && column->varno != path_candidate->relid))
@@ -219,8 +222,9 @@ follow(const Path *path, Index relid, Cost *passing)
 			own -= join->innerjoinpath->total_cost;
 		}
 		/*
-		 * The whole cost of a sort may be saved with its rows: the more rows are sorted, the more
-		 * each costs.
+		 * A filter may save the whole cost of a sort above the scan, since each row costs more the
+		 * more rows are sorted.  Of another node's cost it saves at most the cost of passing rows
+		 * on.
 		 */
 		if (!IsA(path, SortPath))
 			own = Min(own, bloomfam_join_cost_of_passing(child->rows));
@@ -277,9 +281,9 @@ relation_within(const JoinCandidate *candidate, const Query *query)
 }
 
 /*
- * If a path is the scan of a subquery, follows it down to a scan within the subquery, and adds the
- * cost of the nodes in between to *passing.  Returns the path itself if no filter can be pushed
- * there.
+ * If a path is the scan of a subquery, follows it down to that scan within the subquery to which a
+ * filter can be pushed, and adds the cost of the nodes in between to *passing.  If there is none,
+ * returns the path itself.
  */
 static const Path *
 follow_within(const JoinCandidate *candidate, const Path *scan, Cost *passing)
@@ -327,8 +331,8 @@ describe_scan(const JoinPathCandidate *path_candidate, const Path *scan, double 
 }
 
 /*
- * Describes the sites at the scan of the base relation, or at the scans of its partitions.
- * is_within says that they are within a subquery.
+ * Sets the candidate's sites (where rows would be probed) to the scan of the base relation, or to
+ * the scans of its partitions. is_within says that the scans are within a subquery.
  */
 static void
 describe_scans(JoinPathCandidate *path_candidate, const Path *scan, bool is_within, Cost passing)
@@ -359,8 +363,8 @@ describe_scans(JoinPathCandidate *path_candidate, const Path *scan, bool is_with
 		if ((is_append || site->access != JOIN_ROW_BY_ROW) && !is_within)
 		{
 			/*
-			 * The fraction of the relation that is read does not depend on the paths of the two
-			 * relations.
+			 * The fraction of the relation that is read after pruning is the same for all paths of
+			 * the two relations, so it is estimated only once.
 			 */
 			if (path_candidate->read < 0)
 				path_candidate->read = bloomfam_join_read_fraction(
@@ -467,8 +471,8 @@ bloomfam_join_candidate_paths(JoinPathCandidate *path_candidate, const Path *pro
 	scan = follow_within(candidate, outermost, &passing);
 	candidate->keys = built->rows;
 	/*
-	 * The number of keys counts as certain, as no path is offered for a filter that may have too
-	 * many.
+	 * The number of keys is treated as certain: while paths are made, none may be offered that
+	 * relies on a filter which may turn out to have too many keys.
 	 */
 	candidate->keys_are_sure = true;
 	candidate->left = Min(probed->rows / Max(outermost->rows, 1), 1);
@@ -509,15 +513,19 @@ count_rows(Oid table)
 static double
 count_processes(int workers)
 {
-	/* The leader takes part less the more workers there are, since it also receives their rows. */
+	/*
+	 * The leader scans a smaller share of the rows the more workers there are, since it also
+	 * receives the workers' rows.
+	 */
 	double		leader = parallel_leader_participation ? 1 - 0.3 * workers : 0;
 
 	return workers + Max(leader, 0);
 }
 
 /*
- * Describes the site at a target.  "spilling" is what bloomfam_join_spilling() returns for the
- * join.
+ * Fills in the description of a target (a plan node whose rows are to be probed) for the cost
+ * model.  "spilling" is the join's cost of writing one row to temporary files, as
+ * bloomfam_join_spilling() returns it.
  */
 static void
 describe_target(const JoinPushdown *pushdown, JoinTarget *target, Cost spilling)

@@ -63,7 +63,7 @@
  */
 #define KEYS_IN_DOUBT		2.0
 
-/* The factor by which the true range of the numbers may exceed the range that statistics tell. */
+/* The factor by which the true range of integer keys may exceed the range that statistics tell. */
 #define SPAN_IN_DOUBT		2.0
 
 Cost
@@ -124,8 +124,8 @@ add_keys(JoinEstimate *estimate, const JoinCandidate *candidate)
 		double		span = span_of_keys(candidate);
 
 		/*
-		 * A bitmap has room for any number of keys.  The range is doubled, as statistics are a
-		 * sample and may be out of date.
+		 * A bitmap has room for any number of integer keys within its range.  The range is doubled,
+		 * as it comes from statistics, which are a sample and may be out of date.
 		 */
 		if (span >= 0 && bloomfam_join_design_has_bits(SPAN_IN_DOUBT * span))
 		{
@@ -162,8 +162,8 @@ add_site(JoinEstimate *estimate, const JoinCandidate *candidate, JoinFilterSite 
 		site->min_drop = MIN_DROP_OF_LONG_KEYS;
 	}
 	/*
-	 * In page batches, nothing is done for a dropped row: not even the scan's conditions are
-	 * evaluated.
+	 * In page batches, a row that the filter drops costs nothing more: not even the scan's
+	 * conditions are evaluated for it.
 	 */
 	if (in_batches)
 		estimate->saved +=
@@ -192,7 +192,10 @@ add_foreign_site(JoinEstimate *estimate, const JoinCandidate *candidate,
 	double		rows = site->rows * candidate->left;
 	Cost		saved;
 
-	/* For a scan that is not asynchronous, a JoinFilterSite has counted the rows. */
+	/*
+	 * The rows of a scan that is not asynchronous are counted at its JoinFilterSite, as a probe
+	 * node above the scan probes them.
+	 */
 	if (site->is_async)
 		estimate->probed += site->rows;
 	estimate->guess = Max(estimate->guess, site->guess);
@@ -216,7 +219,9 @@ decide(const JoinCandidate *candidate)
 	if (estimate->probed < JOIN_MIN_ROWS && estimate->guess < JOIN_GUESSES_ROWS)
 		return JOIN_PROBES_FEW_ROWS;
 
-	/* A figure that is only a guess is no reason against the filter. */
+	/*
+	 * If only a guess of rows says that the filter does not pay, the filter is made all the same.
+	 */
 	if (estimate->guess != JOIN_GUESSES_NOTHING)
 		return JOIN_NO_REASON;
 	if (candidate->drop < JOIN_MIN_DROP)

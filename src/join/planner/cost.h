@@ -40,10 +40,13 @@ typedef struct JoinFilterSite
 	double		rows_after;
 	Cost		condition_cost;	/* The cost of evaluating the scan's conditions for one row. */
 
-	/* What all rows of the site cost above it, up to the join and in the join. */
+	/*
+	 * The cost that all rows of the site cause after they were probed: in the nodes up to the join,
+	 * and in the join.
+	 */
 	Cost		passing;
 
-	/* The cost of reading the rows of the site; 0 if it is not known. */
+	/* The cost of scanning the table whose rows the site probes; 0 if it is not known. */
 	Cost		scanning;
 
 	/*
@@ -72,14 +75,15 @@ typedef struct JoinForeignSite
 	double		rows;
 
 	/*
-	 * What the server charges for fetching the rows; no more than that can be subtracted from a
-	 * path's cost.  0 while a finished plan is judged.
+	 * The cost that the planner charges for fetching the foreign scan's rows.  A filter lowers a
+	 * path's cost by no more than that.  0 while a finished plan is judged, where no such limit
+	 * applies.
 	 */
 	Cost		charged;
 
 	/*
-	 * Whether the scan is asynchronous, so that no row is probed above it and it has no
-	 * JoinFilterSite.
+	 * Whether the foreign scan is asynchronous.  No probe node can then be put on top of it, so no
+	 * JoinFilterSite describes it as well.
 	 */
 	bool		is_async;
 	JoinGuess	guess;			/* Which figures of the foreign scan are guesses. */
@@ -120,8 +124,8 @@ typedef struct JoinCandidate
 	double		keys;
 
 	/*
-	 * Whether these are the rows of a whole table, which statistics count, so that the number is
-	 * certain.
+	 * Whether the number of keys counts as certain: the build side's rows are those of a whole
+	 * table, whose number statistics tell.
 	 */
 	bool		keys_are_sure;
 

@@ -29,7 +29,8 @@ may_drop(const Join *join)
 	JoinType	type = join->jointype;
 
 	/*
-	 * In a merge join the probe side is the inner one, so rows of the outer side stay in any case.
+	 * In a merge join the filter is built from the outer side, and probes the inner side.  So outer
+	 * rows without a match are not affected.
 	 */
 	if (IsA(join, MergeJoin))
 		return bloomfam_join_may_pass_outer(type);
@@ -81,7 +82,10 @@ cost_is_guessed(Plan **slot, void *stmt)
 		   bloomfam_plan_walker(*slot, cost_is_guessed, stmt);
 }
 
-/* The cost of the CTEs' own plans, which the costs of CTE scans do not include. */
+/*
+ * The total cost of computing the CTEs that a plan scans, which the costs of CTE scans do not
+ * include.
+ */
 typedef struct CteCosts
 {
 	PlannedStmt *stmt;
@@ -190,8 +194,8 @@ leave_targets_read_in_part(JoinPushdown *pushdown)
 }
 
 /*
- * Decides whether a filter is expected to pay, and returns the reason if not.  Targets that the
- * filter comes too late for are removed.
+ * Decides whether a filter is expected to pay, and returns the reason if not.  First removes
+ * targets (places to drop rows) whose rows are read before the filter can be ready.
  */
 static JoinReason
 decide_pushdown(JoinPushdown *pushdown)

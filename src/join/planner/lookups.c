@@ -151,7 +151,10 @@ bloomfam_join_lookups(const JoinPathCandidate *path_candidate, bool partial)
 	{
 		const Path *path = lfirst(lc);
 
-		/* An index-only scan is left out, as it reads other pages than the table's. */
+		/*
+		 * Index-only scans are left out, as the pages that they read are not those of the table,
+		 * which the hash join's scan would read.
+		 */
 		if (is_lookup(path_candidate, path) && index_of(path) != NULL &&
 			path->pathtype != T_IndexOnlyScan &&
 			(path->parallel_safe || !partial) &&

@@ -139,8 +139,8 @@ find_parent(JoinPartitionAncestors *ancestors, Index rti, Oid table, const AttrN
 }
 
 /*
- * Returns the attribute number of the table's column behind an output column of its scan; 0 if
- * there is none.
+ * Returns the attribute number of the table's column that an output column of the table's scan is;
+ * 0 if the output column is not a column of the table.
  */
 static AttrNumber
 column_of_table(const Plan *scan, AttrNumber attribute)

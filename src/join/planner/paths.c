@@ -147,7 +147,10 @@ discount(const Offer *offer, Cost total)
 	Cost		saved;
 	Cost		dearer;
 
-	/* The margin is larger if there are more relations to join to these two. */
+	/*
+	 * A larger margin is subtracted from the filter's saving if the query has relations that remain
+	 * to be joined: a nested loop above may look up more rows than the planner expects.
+	 */
 	if (!bms_is_subset(offer->root->all_baserels, joinrel->top_parent_relids != NULL
 													  ? joinrel->top_parent_relids
 													  : joinrel->relids))
@@ -257,7 +260,7 @@ is_repeatable(const PlannerInfo *root, const RelOptInfo *rel)
 		const RelOptInfo *base = root->simple_rel_array[relid];
 		const RangeTblEntry *rte = root->simple_rte_array[relid];
 
-		/* The number of an outer join is among the relids as well, but has no RelOptInfo. */
+		/* rel->relids also has the numbers of outer joins, which have no RelOptInfo. */
 		if (base == NULL)
 			continue;
 		if (rte->subquery != NULL && contain_volatile_functions((Node *) rte->subquery))
@@ -321,7 +324,8 @@ offer_merge_join(Offer *offer, RelOptInfo *outerrel, RelOptInfo *innerrel)
 	saved = discount(offer, path->total_cost);
 
 	/*
-	 * Most of the saving is made while the inner side is sorted, before the first row is returned.
+	 * The filter saves most of its cost while the merge join's inner side is sorted.  That happens
+	 * before the first row is returned, so the saving is subtracted from the startup cost.
 	 */
 	path->startup_cost =
 		Max(path->startup_cost - saved, Min(path->startup_cost, outer->total_cost));
@@ -340,7 +344,10 @@ static inline bool
 may_filter(const RelOptInfo *joinrel, const RelOptInfo *outerrel, const RelOptInfo *innerrel)
 {
 	double		dropped = outerrel->rows - joinrel->rows;
-	/* In a subquery, the filter drops rows before the conditions on the subquery's result. */
+	/*
+	 * Rows of a subquery are counted before the conditions on the subquery's result, as the filter
+	 * is probed within the subquery, before these conditions are evaluated.
+	 */
 	double		probed = outerrel->rtekind == RTE_SUBQUERY && outerrel->relid != 0
 							 ? Max(outerrel->tuples, outerrel->rows)
 							 : outerrel->rows;
@@ -353,7 +360,10 @@ may_filter(const RelOptInfo *joinrel, const RelOptInfo *outerrel, const RelOptIn
 		   (innerrel->relid != 0 || innerrel->rows <= bloomfam_join_design_most());
 }
 
-/* Offers hash joins of the paths that hash_inner_and_outer() also makes joins of. */
+/*
+ * Offers the planner hash joins of those pairs of paths that the server's hash_inner_and_outer()
+ * makes hash joins of as well.
+ */
 void
 bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 						RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
@@ -375,7 +385,10 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 		offer_merge_join(&offer, outerrel, innerrel);
 	}
 
-	/* Most pairs of relations, of which there may be thousands, end here. */
+	/*
+	 * For most pairs of relations no join is offered.  There may be thousands of pairs, so this is
+	 * found out before any further work.
+	 */
 	if ((!filters && cost_of_discounted(root, outer) <= 0) ||
 		!bloomfam_join_drops_outer(jointype) || !enable_hashjoin)
 		return;

@@ -62,8 +62,8 @@ put_on_top(PlanContext *context, Plan **slot, JoinNodeKind kind, bool parallel)
 	ListCell   *lc;
 
 	/*
-	 * A hash join expects its Hash as its child, and an Append its asynchronous child, so no node
-	 * may be put on top of these.
+	 * A hash join expects a Hash node as its inner child, and an Append expects the asynchronous
+	 * scan itself, so no build or probe node may be put on top of a Hash or an asynchronous scan.
 	 */
 	Assert(!IsA(child, Hash) && !child->async_capable);
 	foreach(lc, child->targetlist)
@@ -71,8 +71,8 @@ put_on_top(PlanContext *context, Plan **slot, JoinNodeKind kind, bool parallel)
 		TargetEntry *entry = lfirst(lc);
 		TargetEntry *below = flatCopyTargetEntry(entry);
 		/*
-		 * The copied target entry keeps resorigtbl and resorigcol, which tell clients a column's
-		 * origin.
+		 * The upper node's target entry keeps resorigtbl and resorigcol, which tell clients from
+		 * which table's column a result column comes.
 		 */
 		TargetEntry *above = flatCopyTargetEntry(entry);
 
@@ -83,11 +83,11 @@ put_on_top(PlanContext *context, Plan **slot, JoinNodeKind kind, bool parallel)
 	}
 	plan->startup_cost = child->startup_cost;
 	plan->total_cost = child->total_cost;
-	/* A Hash above the node sizes its hash table by the node's plan_rows. */
+	/* A Hash on top of a build node sizes its hash table by that node's plan_rows. */
 	plan->plan_rows = child->plan_rows;
 	plan->plan_width = child->plan_width;
 	plan->parallel_safe = child->parallel_safe;
-	/* A node that is not parallel-aware would get no shared memory. */
+	/* The server gives shared memory only to nodes that are parallel-aware. */
 	plan->parallel_aware = parallel;
 	plan->plan_node_id = ++context->plan_info.highest_node_id;
 	plan->lefttree = child;
@@ -306,8 +306,8 @@ builds_first(const JoinPushdown *pushdown)
 			return true;
 
 		/*
-		 * The first row is looked for at the first target, where filters of joins further up may
-		 * drop rows.
+		 * Judges how many rows the join must read until it finds its first outer row: at the first
+		 * target, filters of joins further up may drop rows before.
 		 */
 		if (lc == list_head(pushdown->targets) &&
 			bloomfam_join_node_kind(*target->slot) == JOIN_NODE_PROBE)
@@ -399,8 +399,9 @@ add_filter(PlanContext *context, JoinPushdown *pushdown)
 			bloomfam_join_tree_is_volatile_free(pushdown->plan_info, *crossed->branch))
 		{
 			/*
-			 * In a partitionwise join, the other side of the join must not be read in vain.  So the
-			 * partition is skipped by a probe node on top of the Append's child.
+			 * If an Append's child is a join of partitions (partitionwise join), a partition that
+			 * cannot match must be skipped with the whole child, or else the child would read the
+			 * other side of its join in vain.  So the node that skips is put on top of the child.
 			 */
 			CustomScan *all = probe_on_top(context, crossed->branch, parallel);
 			JoinFilterInfo skip = make_info(pushdown, crossed->branch_attributes);
@@ -515,7 +516,10 @@ take_stored(PlanContext *context, Plan **slot)
 	ListCell   *lc;
 	ListCell   *lb;
 
-	/* A CustomScan node of another extension may depend on its child's node type. */
+	/*
+	 * Nothing is taken from a scan below a CustomScan node of another extension, which may depend
+	 * on its child's node type.
+	 */
 	if ((parent != NULL && IsA(parent, CustomScan) &&
 		 bloomfam_join_node_kind(parent) == JOIN_NODE_OTHER) ||
 		(stmt->commandType != CMD_SELECT && stmt->commandType != CMD_INSERT) ||

@@ -36,7 +36,7 @@
 #include "join/planner/prune_cost.h"
 #include "pg/expression.h"
 
-/* The factor by which the number of keys may exceed its estimate. */
+/* The factor by which the true number of keys may exceed the planner's estimate. */
 #define KEYS_IN_DOUBT	2.0
 
 /* Rows are taken to be stored in the order of a column if its correlation exceeds this. */
@@ -147,8 +147,8 @@ fraction_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinCandi
 		double		chance = keys <= JOIN_KEYS_FEW ? 1 - pow(1 - part, keys) : 1;
 
 		/*
-		 * If the matching rows are adjacent, they reach into this partition with this probability
-		 * at the most.
+		 * If the matching rows are adjacent in the order of the partition key, they extend into
+		 * this partition with at most this probability.
 		 */
 		if (run)
 			chance = Min(chance, part + spread.matching);

@@ -93,8 +93,8 @@ groups_by_key(JoinPushdown *pushdown, Plan *plan, const AttrNumber *behind)
 }
 
 /*
- * Finds the first column of the key, from number "from" on, by which anything may be sent to a
- * foreign scan, and sets target->column and target->sendings.
+ * Finds the first column of the filter's key, from number "from" on, whose keys, their bounds or a
+ * filter of them may be sent to a foreign scan.  Sets target->column and target->sendings.
  */
 static void
 find_sendings(const JoinPushdown *pushdown, JoinForeignTarget *target, int from)
@@ -169,8 +169,8 @@ foreign_refusal(const JoinPushdown *pushdown, int workers, bool repeatable)
 		return JOIN_FOREIGN_BUILD_DEPENDS;
 
 	/*
-	 * EvalPlanQual shares parameters with the query that it belongs to, but may build with other
-	 * rows.
+	 * An EvalPlanQual recheck shares the executor parameters by which keys are sent with the query
+	 * that it belongs to, but may build the filter from other rows.
 	 */
 	if (!repeatable && (stmt->commandType != CMD_SELECT || stmt->rowMarks != NIL ||
 						stmt->hasModifyingCTE))
@@ -392,8 +392,8 @@ follow_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 }
 
 /*
- * Tells whether a filter can be pushed from a node to its only child.  "behind" are the key's
- * columns in the child.
+ * Tells whether a filter may be pushed from a node to its only child without changing the query's
+ * result.  "behind" are the attribute numbers of the key's columns in the child's output.
  */
 static bool
 may_follow_child(JoinPushdown *pushdown, Plan *plan, const AttrNumber *behind)
@@ -441,7 +441,10 @@ follow_child(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 		return false;
 	pass_through(pushdown, plan);
 	follow(pushdown, is_subquery ? &((SubqueryScan *) plan)->subplan : &plan->lefttree, behind);
-	/* From version 18 on a SetOp has two inputs, whose columns are at the same positions. */
+	/*
+	 * From PostgreSQL 18 on, a SetOp has two inputs, in which the key's columns have the same
+	 * positions.
+	 */
 	if (plan->righttree != NULL)
 		follow(pushdown, &plan->righttree, behind);
 	return true;
@@ -559,9 +562,9 @@ comes_from(Plan *plan, AttrNumber attribute, const Plan *node, AttrNumber of_nod
 }
 
 /*
- * Tells whether another filter has only keys that this filter has as well.  It has if the build
- * side of its join is made of rows of this join's build side, and both joins compare keys in the
- * same way.
+ * Tells whether all keys in the filter of another join are keys of this filter as well.  They are
+ * if the other join's build side consists of rows of this join's build side, and both joins compare
+ * keys in the same way.
  */
 static bool
 has_keys_of(const JoinPushdown *other, const JoinPushdown *pushdown)
@@ -661,7 +664,10 @@ enter_cte(JoinPushdown *pushdown, CteScan *cte, const AttrNumber *behind)
 	pushdown->targets = others;
 	pushdown->crossed = crossed;
 	pushdown->crossed.materialized = true;
-	/* A foreign scan in the CTE is not below the join, so the join could not have it begin anew. */
+	/*
+	 * A foreign scan in the CTE is not sent anything: it is not below the join, so the join could
+	 * not make it begin anew when the keys change.
+	 */
 	if (not_to_foreign == JOIN_NO_REASON)
 		pushdown->not_to_foreign = JOIN_FOREIGN_IN_CTE;
 	follow(pushdown, plan, behind);
@@ -717,7 +723,7 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, Join *jo
 	pushdown->candidate.columns = columns;
 	pushdown->candidate.ncolumns = ncolumns;
 	pushdown->crossed.workers = workers;
-	/* The Hash's parameters include those of its keys. */
+	/* The parameters of the Hash node include those of its hash keys. */
 	pushdown->crosses_materialization =
 		bms_is_subset(keeper->extParam, plan_info->fixed_params) &&
 		bms_is_subset(build->extParam, plan_info->fixed_params) && repeatable &&

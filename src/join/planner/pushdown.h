@@ -34,7 +34,10 @@ typedef struct JoinCrossed
 	 */
 	bool		read_to_end;
 
-	/* Whether the filter was pushed through a node that keeps rows and returns them later. */
+	/*
+	 * Whether the filter was pushed through a node that stores rows and returns them later, perhaps
+	 * several times.
+	 */
 	bool		materialized;
 
 	/*
@@ -68,7 +71,10 @@ typedef struct JoinForeignTarget
 	/* The key's columns among the scan's output columns; NULL: nothing may be sent. */
 	const AttrNumber *attributes;
 
-	/* The number of the key's first column by which anything may be sent, from 0. */
+	/*
+	 * The number, from 0, of the first column of the filter's key whose values, or a filter of
+	 * them, may be sent.
+	 */
 	int			column;
 
 	/* What may be sent for that column, and the reasons why the rest may not. */
@@ -93,8 +99,8 @@ typedef struct JoinTarget
 	JoinForeignTarget *foreign;
 
 	/*
-	 * List of JoinAncestorInfo, if the keys tell whether the partition scanned here can match, else
-	 * NIL; set in plan.c.
+	 * List of JoinAncestorInfo: the partitioned tables above the scanned partition, if the join's
+	 * keys can tell that no row of the partition matches; else NIL.  Set in plan.c.
 	 */
 	List	   *ancestors;
 
@@ -140,7 +146,10 @@ typedef struct JoinPushdown
 	/* List of JoinForeignTarget: the foreign scans that the filter was pushed down to. */
 	List	   *foreign;
 
-	/* Whether the numbers of probed rows are those of one of several processes. */
+	/*
+	 * Whether the sites' numbers of rows are those that one of several parallel processes probes,
+	 * not those of all processes together.
+	 */
 	bool		per_process;
 
 	/* The reason why the join may not build first; JOIN_NO_REASON: it may. */

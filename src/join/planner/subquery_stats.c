@@ -175,7 +175,10 @@ bloomfam_join_subquery_stats(PlannerInfo *root, const RangeTblEntry *rte, AttrNu
 	ColumnStats stats;
 	int			i;
 
-	/* The server does not look at columns behind a security barrier either. */
+	/*
+	 * Columns behind a security barrier are refused, as the server refuses them: statistics could
+	 * reveal rows that the user may not see.
+	 */
 	if ((rte->rtekind != RTE_SUBQUERY && rte->rtekind != RTE_CTE) || rte->inh ||
 		rte->security_barrier || attribute <= 0)
 		return false;
@@ -202,7 +205,9 @@ bloomfam_join_subquery_stats(PlannerInfo *root, const RangeTblEntry *rte, AttrNu
 		return false;
 	vardata->statsTuple = make_tuple(&stats, rel->tuples);
 	vardata->freefunc = heap_freetuple;
-	/* The statistics tuple has no values that would need a privilege. */
+	/*
+	 * The user needs no privilege for the statistics made here, as they contain no column values.
+	 */
 	vardata->acl_ok = true;
 	return true;
 }

@@ -129,8 +129,8 @@ static bool
 type_is_volatile(Walker *walker, Oid type)
 {
 	/*
-	 * The server's own types have no domain with a CHECK in them.  The columns of an anonymous row
-	 * are examined where the row is made.
+	 * None of the server's own types has a domain with a CHECK in it.  For an anonymous record, the
+	 * expression that makes the record is examined instead.
 	 */
 	if (type < FirstNormalObjectId)
 		return false;
@@ -194,7 +194,7 @@ result_is_volatile(Walker *walker, const FuncExpr *call)
 		return false;
 	switch (get_func_result_type(call->funcid, NULL, &columns))
 	{
-		case TYPEFUNC_RECORD:	/* The query itself says what the columns of the record are. */
+		case TYPEFUNC_RECORD:	/* The query itself lists the record's columns and their types. */
 			return false;
 		case TYPEFUNC_COMPOSITE:
 		case TYPEFUNC_COMPOSITE_DOMAIN:
@@ -205,9 +205,9 @@ result_is_volatile(Walker *walker, const FuncExpr *call)
 }
 
 /*
- * Tells whether one of the functions that an aggregate consists of is volatile, or its transition
- * values are of a type that calls volatile functions.  The server itself never says so of an
- * aggregate.
+ * Tells whether one of an aggregate's support functions is volatile, or making its transition
+ * values calls a volatile function.  The server's catalog never marks an aggregate itself as
+ * volatile.
  */
 static bool
 aggregate_is_volatile(Walker *walker, Oid function)
@@ -476,8 +476,8 @@ plan_node_is_volatile(const JoinPlanInfo *plan_info, Plan *plan)
 }
 
 /*
- * Returns the member that stands for a node in a JoinPlanInfo's sets.  A build or probe node has
- * the member of the node below it.
+ * Returns the number by which a plan node is a member of the sets in JoinPlanInfo.  A build or
+ * probe node has the number of the node below it.
  */
 static int
 member_of(Plan *plan)
@@ -609,10 +609,13 @@ bloomfam_join_plan_info_init(JoinPlanInfo *plan_info, PlannedStmt *stmt)
 	foreach(lc, stmt->rtable)
 		plan_info->has_barrier |= lfirst_node(RangeTblEntry, lc)->security_barrier;
 
-	/* A subplan comes after the subplans within it, as these were planned before it. */
+	/*
+	 * The list has each subplan after the subplans that it contains, as these were planned before
+	 * it.
+	 */
 	foreach(lc, stmt->subplans)
 	{
-		/* A NULL in the list is an alternative subplan that the planner has not chosen. */
+		/* NULL in the list stands for an alternative subplan that the planner has not chosen. */
 		if (lfirst(lc) == NULL)
 			continue;
 		find_params((Plan **) &lfirst(lc), plan_info);

@@ -31,7 +31,10 @@ typedef struct JoinPlanInfo
 	bool		has_join;
 	bool		has_barrier;	/* Whether a view or subquery in the query is a security barrier. */
 
-	/* The parameters by which EvalPlanQual signals scans; they never change in the plan itself. */
+	/*
+	 * The executor parameters by which EvalPlanQual signals scans to begin anew.  While the plan
+	 * itself is executed, they never change.
+	 */
 	Bitmapset  *epq_params;
 
 	/*

@@ -39,13 +39,18 @@ typedef struct Figure
 /* The decision on one key, as EXPLAIN and the log show it. */
 typedef struct KeyReport
 {
-	/* The filter's number; 0: the key has no filter, for the given reason. */
+	/*
+	 * The number of the key's filter, from 1; 0: the key has no filter, for the reason in "reason".
+	 */
 	int			filter;
 	const char *reason;			/* The reason why the key has no filter; NULL: it has one. */
 	Figure		figures[MAX_FIGURES];
 	int			nfigures;
 
-	/* What foreign scans may be sent of the filter; NULL: there are no foreign scans. */
+	/*
+	 * Text on what foreign scans may be sent of the key's filter; NULL: no foreign scan would be
+	 * sent anything.
+	 */
 	const char *sent;
 } KeyReport;
 
@@ -69,7 +74,10 @@ sent_to_foreign_scans(const JoinPushdown *pushdown)
 	int			n = list_length(pushdown->foreign);
 	/* The number of scans that may be sent each of keys, bounds and filter. */
 	int			sent[JOIN_SENDINGS] = {0};
-	/* The reason why the last refused scan may not be sent each of these. */
+	/*
+	 * For keys, bounds and filter each: why the last foreign scan that is refused it may not be
+	 * sent it.
+	 */
 	JoinReason	reasons[JOIN_SENDINGS];
 	/* Whether no scan may be sent anything, for one and the same reason. */
 	bool		one_reason = true;
@@ -342,7 +350,10 @@ explain_join(ExplainContext *explain, const JoinDecision *decision)
 												   &decision->join->plan, decision->ancestors);
 	ListCell   *lc;
 
-	/* The join has one condition for each key, in the order of the keys. */
+	/*
+	 * The join has one hash or merge condition for each element of key_decisions[], in the same
+	 * order.
+	 */
 	foreach(lc, bloomfam_join_conditions(decision->join))
 	{
 		KeyReport	report;
@@ -475,8 +486,8 @@ static const OtherJoin other_joins[] = {
 	/* The conditions of an IndexOnlyScan refer to the index's columns, which EXPLAIN can show. */
 	{T_IndexOnlyScan, offsetof(IndexOnlyScan, indexqual), true, "Index Cond", JOIN_BY_INDEX},
 	/*
-	 * The entries from here on have the scans' other conditions, which are evaluated for the rows
-	 * found.
+	 * The entries from here on are for the scans' filter conditions, which are evaluated for the
+	 * rows that the scan or its index has found.
 	 */
 	{T_IndexScan, offsetof(IndexScan, scan.plan.qual), true, "Filter", JOIN_BY_INDEX},
 	{T_BitmapHeapScan, offsetof(BitmapHeapScan, scan.plan.qual), true, "Filter", JOIN_BY_INDEX},

@@ -15,8 +15,9 @@
 extern void bloomfam_join_log(PlannedStmt *stmt, List *decisions);
 
 /*
- * Shows in an EXPLAIN, after the plan itself, what was decided about the plan's joins, and then the
- * plan's join conditions that have no filters because no such join evaluates them.
+ * Shows in an EXPLAIN, after the plan itself, what was decided about the keys of the plan's hash
+ * and merge joins.  Then shows join conditions that other nodes, such as a nested loop, evaluate,
+ * and that therefore have no filters.
  */
 extern void bloomfam_join_explain_decisions(PlannedStmt *stmt, List *decisions, ExplainState *es);
 

@@ -65,14 +65,21 @@ typedef enum StatCounter
 	STAT_DISCARDED,
 	STAT_DISABLED,				/* Filters that the gate had disabled at the end of an execution. */
 	STAT_PUSHED,				/* The number of filters that were sent to a foreign server. */
-	STAT_PROBED,				/* Rows that were probed, at each target of a filter. */
+	/*
+	 * The number of rows that were probed with filters.  A filter that is probed at several plan
+	 * nodes counts the rows of each.
+	 */
+	STAT_PROBED,
 	STAT_REMOVED,
 	STAT_NOT_CHECKED,
 	STAT_BYTES,					/* The size of the filters that were made, in bytes. */
 	STAT_COUNTERS
 } StatCounter;
 
-/* The key of an entry: whose counters it has. */
+/*
+ * The key of an entry in the table of counters: the role, database and query that the counters are
+ * for.
+ */
 typedef struct StatKey
 {
 	/* The role that executed the query; 0: the counters are the sum of all evicted entries. */
@@ -96,7 +103,10 @@ typedef struct StatEntry
 	/* The use count: the number of executions since the clock hand passed, at most MOST_USES. */
 	int			uses;
 
-	/* The index of the first entry in the bucket that has this entry's index as its number. */
+	/*
+	 * The index of the first entry in the bucket whose number equals this entry's index; the entry
+	 * itself may be in another bucket.
+	 */
 	int			first;
 } StatEntry;
 
