@@ -59,12 +59,16 @@ static const char *const listed_functions[] = {
 	"text", "time", "timestamp", "timestamptz", "trunc", "upper", NULL
 };
 
-/* What is_unsafe() knows of the condition that it examines. */
+/* What is known of a condition while it is examined for anything unsafe (is_unsafe()). */
 typedef struct Context
 {
 	const RelOptInfo *rel;
 	const Node *node;			/* The node whose functions are being examined. */
-	int			noperators;		/* As in SampleConditions, so far; npasses and columns, too. */
+	/*
+	 * The fields "noperators", "npasses" and "columns" become those of SampleConditions: so far,
+	 * they count what evaluating the examined condition takes.
+	 */
+	int			noperators;
 	int			npasses;
 	Bitmapset  *columns;
 } Context;
@@ -186,7 +190,10 @@ is_unsafe(Node *node, void *arg)
 		case T_CaseTestExpr:
 			break;
 		case T_ScalarArrayOpExpr:
-			/* A list that is searched by hashing has a hash function, too. */
+			/*
+			 * A list that is searched by hashing calls the hash function of the list's type as
+			 * well, which must also be the server's own.
+			 */
 			if (((ScalarArrayOpExpr *) node)->hashfuncid >= FirstNormalObjectId)
 				return true;
 			/*

@@ -22,7 +22,10 @@ typedef struct SampleConditions
 	/* The number of operators and functions that are called for each row. */
 	int			noperators;
 
-	/* The maximum number of times that each byte of a long value is looked at. */
+	/*
+	 * How often, at most, the conditions look at each byte of a long value; the cost of evaluating
+	 * them is charged by it.
+	 */
 	int			npasses;
 
 	/*

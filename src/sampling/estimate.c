@@ -25,17 +25,23 @@
 #define DEVIATIONS	1.96
 
 /*
- * Sums over the rows of a sample that have a match in both of two pairs.  A pair that is NULL
- * excludes no row.
+ * Sums over those rows of a sample that have a match in both of two pairs of relations; a pair that
+ * is NULL excludes no row.
  */
 typedef struct Sums
 {
 	double		weights;		/* The sum of the rows' weights. */
 
-	/* The weighted number of searched rows that match these rows in the first pair. */
+	/*
+	 * The sum, weighted like the rows, of the numbers of searched rows that match them in the first
+	 * pair.
+	 */
 	double		matches;
 
-	/* How many rows of equal weight, each of a block of its own, would tell as much. */
+	/*
+	 * The effective size of the sample: the number of rows of equal weight, each from a block of
+	 * its own, that would estimate the fraction as precisely.
+	 */
 	double		effective;
 	int			nrows;			/* The number of the sample's rows. */
 } Sums;

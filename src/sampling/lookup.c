@@ -91,8 +91,8 @@ find_column(const IndexOptInfo *index, int number, const SamplePair *pair)
 
 	for (i = 0; i < pair->ncolumns; i++)
 		/*
-		 * A family that a user has made may have functions of the user, except those of maplet
-		 * indexes.
+		 * An operator family that a user has made may call the user's functions, so an index with
+		 * such a family is not used; maplet indexes are, whose families belong to this extension.
 		 */
 		if (index->indexkeys[number] == pair->columns[i].searched->varattno &&
 			(index->opfamily[number] < FirstNormalObjectId ||
@@ -143,7 +143,8 @@ try_index(PlannerInfo *root, const SamplePair *pair, const IndexOptInfo *index,
 		return;
 	other.nkeys = n;
 	/*
-	 * A hash index and a maplet index have no height; they access two pages for a key, most often.
+	 * Hash and maplet indexes report no height of a tree; looking up a key in them accesses two
+	 * blocks most often.
 	 */
 	other.blocks_of_row = Max(index->tree_height + 1, 2) +
 		Min(Max(pair->searched->tuples / other.keys, 1), MOST_ROWS_OF_KEY);
@@ -265,7 +266,10 @@ count_row(Search *search)
 static void
 read_table(Search *search, Relation relation)
 {
-	/* The scan is not synchronized with other scans, so that rows always come in the same order. */
+	/*
+	 * The scan does not start where other scans of the table are (synchronize_seqscans), so that
+	 * the rows always come in the same order.
+	 */
 	TableScanDesc scan =
 		table_beginscan_strat(relation, GetActiveSnapshot(), 0, NULL, true, false);
 
@@ -305,8 +309,8 @@ next_row(SampleReader *reader, IndexScanDesc scan)
 		if (!is_end)
 			found = index_fetch_heap(scan, reader->slot);
 		/*
-		 * Do not let the index mark entries as dead, or the next planning would access fewer
-		 * blocks.
+		 * The index must not mark entries of dead rows as dead, or the next planning of the query
+		 * would access fewer blocks, and could choose another plan.
 		 */
 		scan->kill_prior_tuple = false;
 		bloomfam_sample_spend(reader->budget, all_accesses() - before, 0);
@@ -314,7 +318,10 @@ next_row(SampleReader *reader, IndexScanDesc scan)
 	return found;
 }
 
-/* Counts the rows that have a key.  Returns true if there may be more rows than it looked at. */
+/*
+ * Counts the rows of the searched table that have a key.  Returns true if it stopped before looking
+ * at all of them, as only MOST_ROWS_OF_KEY are looked at.
+ */
 static bool
 look_up(Search *search, IndexScanDesc scan, ScanKey scan_keys, Key *key)
 {
@@ -359,8 +366,8 @@ search_index(Search *search, Relation relation, bool *are_more)
 							   get_opcode(column->search_operator), (Datum) 0);
 	}
 	/*
-	 * A session's first search accesses catalogs, too, which must not be charged to the budget.  So
-	 * the first key is looked up twice, and only the second time counts.
+	 * A session's first index search also reads system catalogs, whose blocks must not be charged
+	 * to the budget.  So the first key is looked up twice, and only the second time is charged.
 	 */
 	if (search->nkeys > 0)
 		look_up(search, scan, scan_keys, &search->keys[0]);

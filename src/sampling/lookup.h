@@ -27,10 +27,13 @@ typedef struct SampleLookup
 	/* The approximate number of distinct keys that these columns have in the table. */
 	double		keys;
 
-	/* The approximate number of blocks that a lookup accesses, whatever the sample. */
+	/*
+	 * The approximate number of blocks that a lookup accesses at the start, however many rows the
+	 * sample has (the whole table, if no index is used).
+	 */
 	double		blocks_once;
 
-	/* The approximate number of further blocks for each row of the sample. */
+	/* The approximate number of blocks that a lookup accesses for each row of the sample. */
 	double		blocks_of_row;
 } SampleLookup;
 

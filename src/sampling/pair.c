@@ -39,8 +39,8 @@ bloomfam_sample_are_joined(PlannerInfo *root, RelOptInfo *a, RelOptInfo *b)
 }
 
 /*
- * Reads a clause as an equality between a column of each relation.  Returns false if it is no such
- * equality.
+ * Reads a join clause as an equality between a column of the large relation and one of the searched
+ * relation.  Returns false if it is not such an equality.
  */
 static bool
 read_equality(const RestrictInfo *info, const SamplePair *pair, SampleColumn *column)
@@ -95,8 +95,8 @@ read_equality(const RestrictInfo *info, const SamplePair *pair, SampleColumn *co
 }
 
 /*
- * Adds a clause to the pair's columns.  Returns false if it is not an equality that can be searched
- * by.
+ * Adds the columns that a join clause compares to the pair's columns.  Returns false if the clause
+ * is not an equality that can be looked up in the searched relation.
  */
 static bool
 add_clause(SamplePair *pair, RestrictInfo *info)
@@ -179,8 +179,8 @@ replaces_clause(const ForeignKeyOptInfo *key, const SamplePair *pair)
 	int			k;
 
 	/*
-	 * Keep a foreign key of several columns to another table, as it alone tells how the columns go
-	 * together.
+	 * The foreign key is kept: it has several columns and refers to another table, and only it
+	 * tells the planner how these columns go together.
 	 */
 	if (key->nkeys > 1 && key->con_relid != pair->searched->relid &&
 		key->ref_relid != pair->searched->relid)
@@ -229,8 +229,8 @@ bloomfam_sample_pair_selectivity(PlannerInfo *root, const SamplePair *pair)
 		const ForeignKeyOptInfo *key = lfirst(lc);
 
 		/*
-		 * With this foreign key the server expects one searched row for each row of the large
-		 * relation.
+		 * The server estimates a join along this foreign key at one searched row for each row of
+		 * the large relation, so this is what it expects of the pair.
 		 */
 		if (key->con_relid == pair->large->relid && key->ref_relid == pair->searched->relid &&
 			key->nkeys == pair->ncolumns && !bloomfam_sample_is_semi(pair))

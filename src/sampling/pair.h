@@ -30,7 +30,10 @@ typedef struct SampleColumn
 	Oid			large_type;
 	Oid			searched_type;
 
-	/* List of RestrictInfo: the equality, in each form that the planner has. */
+	/*
+	 * List of RestrictInfo: the clauses of the equality, since the planner may have the same
+	 * equality several times in different forms.
+	 */
 	List	   *clauses;
 } SampleColumn;
 
@@ -90,9 +93,9 @@ extern void bloomfam_sample_pair_set(PlannerInfo *root, const SamplePair *pair,
 									 double selectivity, double fraction);
 
 /*
- * Gives the selectivity of a pair to the clauses that compare its searched relation with that of
- * another pair.  Does so only if the pair has one column, and the large relation's column is also
- * one of the other pair's.
+ * Gives the selectivity of the first pair, "pair", to the clauses that compare its searched
+ * relation with that of the pair "other".  Does so only if "pair" has one column, and "other" has
+ * the same column of the large relation among its columns.
  */
 extern void bloomfam_sample_set_between(PlannerInfo *root, const SamplePair *other,
 										const SamplePair *pair, double selectivity);

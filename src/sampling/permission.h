@@ -13,7 +13,10 @@
 
 #include "nodes/pathnodes.h"
 
-/* Checks whether rows may be read at all while this query is planned. */
+/*
+ * Checks whether the planner may read rows of any table while it plans this query.  Returns NULL,
+ * or the reason why not.
+ */
 extern const char *bloomfam_sample_query_forbidden(PlannerInfo *root);
 
 /*

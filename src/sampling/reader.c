@@ -111,9 +111,9 @@ spend_evaluation(SampleReader *reader)
 }
 
 /*
- * An error of bad data means that the row is not in the query's result, or that the query itself
- * will fail.  It is caught without a subtransaction: what the function held belongs to a resource
- * owner of the reader, which releases it.
+ * Catches errors that bad data raise in a condition: either the row is not in the query's result,
+ * or the query itself will fail.  They are caught without a subtransaction: what the function held
+ * belongs to a resource owner of the reader, which releases it.
  */
 bool
 bloomfam_sample_meets_conditions(SampleReader *reader)
@@ -145,7 +145,7 @@ bloomfam_sample_meets_conditions(SampleReader *reader)
 		FlushErrorState();
 		release(reader);
 		reader->owner = ResourceOwnerCreate(owner, "join sample");
-		/* An error takes time, so it is charged one block. */
+		/* Catching an error takes time, so one block is charged to the budget for it. */
 		bloomfam_sample_spend(reader->budget, 1, 0);
 	}
 	PG_END_TRY();

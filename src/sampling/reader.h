@@ -26,10 +26,11 @@ typedef struct SampleBudget
 
 	/* The number of blocks spent so far; above "most", the budget is overspent. */
 	int			spent;
-	int			nbytes;			/* Bytes counted for evaluating that do not make up a block yet. */
+	/* Bytes that were charged for evaluating conditions, but are fewer than a block together. */
+	int			nbytes;
 } SampleBudget;
 
-/* Spends blocks, and bytes counted for evaluating, from the budget. */
+/* Charges blocks that were accessed, and bytes for evaluating conditions, to the budget. */
 static inline void
 bloomfam_sample_spend(SampleBudget *budget, int64 nblocks, int64 nbytes)
 {

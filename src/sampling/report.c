@@ -45,8 +45,8 @@ bloomfam_sample_log(List *told)
 	ListCell   *lc;
 
 	/*
-	 * The client does not get these messages, as it may be running a function of a user who may
-	 * read more.
+	 * The messages go to the server's log only, not to the client: the client may be running a
+	 * function of a user who may read more than its own user may.
 	 */
 	foreach(lc, told)
 		ereport(LOG_SERVER_ONLY,

@@ -26,8 +26,8 @@ typedef struct SampleTold
 	const char *index;
 
 	/*
-	 * The alias of the relation that all rows of the fraction match; NULL if the fraction is of all
-	 * rows.
+	 * The alias of another searched relation, if the fraction is only of those rows of the large
+	 * relation that match it too; NULL: the fraction is of all rows of the large relation.
 	 */
 	const char *given;
 	SampleFraction fraction;
@@ -40,7 +40,10 @@ typedef struct SampleTold
 	int			nleft;
 	double		expected;		/* The fraction that the server expects. */
 
-	/* The fraction that the query is planned with; below 0 if it is the server's. */
+	/*
+	 * The fraction that the query is planned with; below 0 if the query is planned with the
+	 * server's own estimate.
+	 */
 	double		planned;
 } SampleTold;
 

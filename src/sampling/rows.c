@@ -36,7 +36,7 @@
  */
 #define MOST_ROWS_OF_BLOCK	4
 
-/* The block of a stratum that is read. */
+/* One stratum of the sample: a range of a table's blocks, from which one block is read. */
 typedef struct Stratum
 {
 	const RelOptInfo *table;
@@ -196,7 +196,10 @@ read_table(PlannerInfo *root, SampleReader *reader, const Stratum *strata, int n
 			PrefetchBuffer(relation, MAIN_FORKNUM, strata[i].block);
 	for (i = 0; i < n; i++)
 	{
-		/* Take as many rows as are missing, if all other blocks have as many, too. */
+		/*
+		 * The most rows to take from this block: the rows that are still missing, divided evenly
+		 * among the blocks that are left.
+		 */
 		int			most = (nrows - sample->nrows + nleft - i - 1) / (nleft - i);
 
 		if (strata[i].block >= nblocks || most == 0 || !bloomfam_sample_may_go_on(reader))

@@ -68,8 +68,8 @@ typedef struct LargeState
 /* ---- choosing pairs ---- */
 
 /*
- * Returns whether this is a table, or a table with children as a whole, in the query's own list of
- * relations.
+ * Returns whether a relation of the query is a table, alone or together with its children, and not
+ * a child itself.
  */
 static bool
 is_table(const RelOptInfo *rel)
@@ -303,8 +303,8 @@ use_pair(PlannerInfo *root, const LargeState *large, const PairState *state,
 	if (!bloomfam_sample_is_semi(pair))
 		told->expected = Min(told->expected * rows / per_match, 1);
 	/*
-	 * The rule of the choice: the fraction that the server expects stays if the difference may be
-	 * chance.
+	 * If the fraction that the server expects lies within the range that the sample leaves possible
+	 * (95 %), the difference may be chance, and the server's estimate is kept.
 	 */
 	if (told->expected >= told->fraction.low && told->expected <= told->fraction.high)
 		return;
@@ -328,9 +328,9 @@ use_pair(PlannerInfo *root, const LargeState *large, const PairState *state,
 	bloomfam_sample_pair_set(root, pair, selectivity,
 							 Min(told->planned * pair->searched->rows / rows, 1));
 	/*
-	 * The server may join the searched relation by its key to another relation that has the same
-	 * key and was joined before.  The relation of a pair with more columns was joined before most
-	 * often, as it has more clauses.
+	 * The planner may first join this pair's searched relation to another pair's searched relation
+	 * by the key that they have in common, which must get the sample's selectivity too.  A relation
+	 * whose pair has more columns was joined before most often, as it has more clauses.
 	 */
 	foreach(lc, large->pairs)
 	{
@@ -349,7 +349,10 @@ static void
 sample_large(PlannerInfo *root, LargeState *large, const char *reason, double nblocks,
 			 Sampling *sampling)
 {
-	/* The tuples of the sample are freed with the memory context below. */
+	/*
+	 * The tuples in "sample" are allocated in "context", and freed with it; the other fields of
+	 * "sample" are used afterwards.
+	 */
 	SampleRows *sample = palloc0(sizeof(SampleRows));
 	/* The blocks that a row of the sample costs: its own, and those of its lookups. */
 	double		of_row = 1;
@@ -384,7 +387,10 @@ sample_large(PlannerInfo *root, LargeState *large, const char *reason, double nb
 		const PairState *state = lfirst(lc);
 		SampleTold *told;
 
-		/* Pairs that were never candidates are not reported. */
+		/*
+		 * A pair is not reported if it was not sampled and nothing suggested sampling it: it has
+		 * one column, and no conditions on its searched relation.
+		 */
 		if (state->reason != NULL && state->pair.searched->baserestrictinfo == NIL &&
 			state->pair.ncolumns <= 1)
 			continue;

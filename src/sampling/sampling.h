@@ -28,8 +28,8 @@ typedef struct Sampling
 #define SAMPLING_INIT	{NIL, {.most = SAMPLING_MOST_BLOCKS}}
 
 /*
- * Samples the joins of these relations before the planner searches for their order.  Gives the
- * joins' clauses the selectivities that the samples say.
+ * Estimates the sizes of the joins of these relations by samples, before the planner searches for
+ * the best order of joins.  Gives the joins' clauses the selectivities that the samples tell.
  */
 extern void bloomfam_sampling_size_joins(PlannerInfo *root, List *initial_rels,
 										 Sampling *sampling);
