@@ -73,7 +73,7 @@ BLOOMFAM_API extern const char *bloomfam_version(void);
 typedef enum BloomfamStatus
 {
 	BLOOMFAM_OK = 0,
-	BLOOMFAM_NO_MEMORY,			/* The host's alloc() returned NULL. */
+	BLOOMFAM_NO_MEMORY,			/* The host's alloc(), see BloomfamHost, returned NULL. */
 	BLOOMFAM_IO,				/* A file could not be read; error.sys_errno says why. */
 	BLOOMFAM_INVALID,			/* The bytes are not a filter, or are damaged. */
 	BLOOMFAM_BAD_ARGUMENT,		/* An argument is invalid, e.g. an unknown type name or kind. */
@@ -83,7 +83,8 @@ typedef enum BloomfamStatus
 	BLOOMFAM_UNSUPPORTED,		/* The filter's kind cannot do it, or two filters' kinds differ. */
 	BLOOMFAM_TOO_LARGE,			/* The filter would be larger than 500 MB. */
 	BLOOMFAM_FULL,				/* The filter takes no more keys. */
-	BLOOMFAM_STOPPED			/* The host's stop() returned true, or a writer's write() failed. */
+	/* The host's stop(), see BloomfamHost, returned true, or a writer's write() failed. */
+	BLOOMFAM_STOPPED
 } BloomfamStatus;
 
 /* The value of error.row if the error was not caused by a single key. */
@@ -303,10 +304,12 @@ typedef struct BloomfamType
 {
 	BloomfamTypeId id;
 	uint64_t	family_id;
-	char		family[256];	/* The family's name as in filters: "int", "parquet int64". */
+	/* The name of the type's family as it stands in filters, such as "int" or "parquet int64". */
+	char		family[256];
 
 	/* The members below describe a family of kind "parquet".  Only the library uses them. */
-	uint8_t		plain;			/* 0: the family is not one of kind "parquet". */
+	/* Describes the Parquet column's type; 0: the family is not one of kind "parquet". */
+	uint8_t		plain;
 	uint8_t		plain_fixed;
 	uint8_t		plain_bytes;
 	uint8_t		plain_precision;
@@ -389,8 +392,8 @@ BLOOMFAM_API extern const char *bloomfam_kind_name(size_t i);
 /* ---- columns of keys ---- */
 
 /*
- * What the values of a column are.  The table at BloomfamColumn says which types take which
- * meaning.
+ * The meaning of a column's values, e.g. numbers, texts or days.  The table at BloomfamColumn says
+ * which key types take which meaning.
  */
 typedef enum BloomfamMeaning
 {
@@ -402,7 +405,8 @@ typedef enum BloomfamMeaning
 	BLOOMFAM_BYTES,
 	BLOOMFAM_DECIMAL,			/* An integer that is divided by 10^scale. */
 	BLOOMFAM_DATE,				/* Days, or the column's unit, since 1970-01-01. */
-	BLOOMFAM_TIME,				/* The column's unit since midnight. */
+	/* A time of day: the number of the column's units (see scale) since midnight. */
+	BLOOMFAM_TIME,
 	BLOOMFAM_TIMESTAMP,			/* The column's unit since 1970-01-01 00:00, without time zone. */
 	BLOOMFAM_TIMESTAMPTZ,		/* The column's unit since 1970-01-01 00:00 UTC. */
 	BLOOMFAM_DURATION,			/* A length of time in the column's unit. */
@@ -434,7 +438,7 @@ typedef enum BloomfamLayout
 
 typedef struct BloomfamPiece
 {
-	const void *bytes;			/* The value's bytes; NULL: the key is NULL. */
+	const void *bytes;			/* The bytes of a key; NULL: the key is NULL. */
 	size_t		len;
 } BloomfamPiece;
 
@@ -589,14 +593,21 @@ typedef enum BloomfamAnswer
 	 * integer beyond bigint, or a text with a zero byte.
 	 */
 	BLOOMFAM_IMPOSSIBLE = 2,
-	/* The key is NULL, which equals nothing, but is not a key either. */
+	/*
+	 * The key is NULL.  It equals no key of the filter, but callers may treat it in another way
+	 * than absent keys.
+	 */
 	BLOOMFAM_NULL = 3,
-	BLOOMFAM_BAD = 5			/* The key cannot be read for certain: the answer is unknown. */
+	/* The key cannot be read with certainty, so it is unknown whether the filter has it. */
+	BLOOMFAM_BAD = 5
 } BloomfamAnswer;
 
 typedef struct BloomfamCounts
 {
-	/* Keys that are absent.  In hashing and building: keys that have a hash. */
+	/*
+	 * Number of keys that are absent from the filter; if keys are hashed or added, number of keys
+	 * that have a hash.
+	 */
 	uint64_t	absent;
 	uint64_t	maybe;
 	uint64_t	impossible;
@@ -655,7 +666,7 @@ BLOOMFAM_API extern BloomfamStatus bloomfam_hash(const BloomfamType *type,
  *
  * hashes[c] and answers[c] are the results of bloomfam_hash() for column c.  With more columns than
  * BLOOMFAM_MAX_COLUMNS, each answer is BAD.  Stores a hash and an answer, as bloomfam_hash() does,
- * for each key. row_hashes and row_answers may be the arrays of column 0.  The function is for
+ * for each key.  row_hashes and row_answers may be the arrays of column 0.  The function is for
  * callers whose columns come in pieces of different lengths; bloomfam_hash() of a column of rows
  * gives the same hashes.
  */
@@ -768,9 +779,9 @@ BLOOMFAM_API extern BloomfamStatus bloomfam_builder_make(const BloomfamHost *hos
 														 BloomfamError *error);
 
 /*
- * bloomfam_planned_size: Computes the size in bytes of a filter for a number of distinct keys, in
- * the raw form.  The actual size differs a little for counting and for the kinds that are built at
- * once.  Arguments and errors are those of bloomfam_builder_make().
+ * bloomfam_planned_size: Computes the size in bytes, in the raw form, of a filter for a number of
+ * distinct keys.  The actual size differs a little for kind "counting" and for kinds that are built
+ * from all keys at once.  Arguments and errors are those of bloomfam_builder_make().
  */
 BLOOMFAM_API extern BloomfamStatus bloomfam_planned_size(const BloomfamType *type, const char *kind,
 														 double fpr, uint64_t keys, uint64_t *size,

@@ -14,8 +14,8 @@
 #include <sys/mman.h>
 
 /*
- * The header of an allocation, in front of the memory that the core gets.  Its size keeps that
- * memory aligned for any type.
+ * The header of an arena's allocation, directly in front of the memory that the caller gets.  Its
+ * size keeps that memory aligned for any type.
  */
 struct BfArenaBlock
 {
@@ -31,7 +31,7 @@ struct BfArenaBlock
  */
 #define MIN_HUGE_SIZE	((size_t) 8 * 1024 * 1024)
 
-/* The values that longjmp() passes to setjmp(). */
+/* The values by which setjmp() tells why an arena's work was ended with longjmp(). */
 #define LEFT_NO_MEMORY	1
 #define LEFT_STOPPED	2
 
@@ -118,7 +118,10 @@ bf_arena_check(BfArena *arena)
 		longjmp(arena->entry, LEFT_STOPPED);
 }
 
-/* The functions below are the arena's functions in the form of the core's BfPort. */
+/*
+ * The functions port_*() are the arena's functions with the signatures that BfPort, the core's
+ * table of memory and interrupt functions, requires.
+ */
 static void *
 port_alloc(void *arg, size_t size)
 {
@@ -144,8 +147,8 @@ bf_no_memory(BloomfamError *error)
 }
 
 /*
- * Runs the work, or returns here by longjmp().  Variables that change after setjmp() must not live
- * in the frame that calls setjmp(), so this is a function that is not inlined.
+ * Runs work within an arena; longjmp() in that work returns here.  Variables that change after
+ * setjmp() must not live in the frame that calls it, so this is a function that is not inlined.
  */
 static __attribute__((noinline)) BloomfamStatus
 enter(BfArena *arena, BloomfamError *error,

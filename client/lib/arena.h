@@ -55,14 +55,16 @@ extern void bf_arena_release(BfArena *arena, void *memory);
 
 /*
  * Takes an allocation out of an arena, so that the end of the arena does not free it.  Returns the
- * pointer to release to the host later; the given memory lies within that allocation.
+ * pointer that must be passed to the host's release() later.  "memory" lies within that allocation.
  */
 extern void *bf_arena_keep(BfArena *arena, void *memory);
 
 /* Ends the arena's work by longjmp() if the host wants to stop. */
 extern void bf_arena_check(BfArena *arena);
 
-/* Fills in an error for BLOOMFAM_NO_MEMORY, and returns that status. */
+/*
+ * Fills in an error that says that memory could not be allocated, and returns BLOOMFAM_NO_MEMORY.
+ */
 extern BloomfamStatus bf_no_memory(BloomfamError *error);
 
 /*

@@ -109,7 +109,10 @@ parse_format(const char *format, BloomfamColumn *column)
 		const char *row = formats[i].format;
 		bool		is_timestamp = formats[i].meaning == BLOOMFAM_TIMESTAMP;
 
-		/* A timestamp's time zone follows the colon of its format. */
+		/*
+		 * In the format of an Arrow timestamp, a time zone may follow the colon, so only the
+		 * beginning is compared.
+		 */
 		if (is_timestamp ? strncmp(format, row, strlen(row)) != 0 : strcmp(format, row) != 0)
 			continue;
 		column->meaning = formats[i].meaning;
@@ -130,7 +133,10 @@ no_array(BloomfamError *error, const char *why)
 	return BLOOMFAM_BAD_ARGUMENT;
 }
 
-/* Sets a column's buffers: an Arrow array has validity first, then the buffers of its layout. */
+/*
+ * Points a column to an Arrow array's buffers: the first buffer is the validity bitmap, and the
+ * buffers of values and offsets follow.
+ */
 static BloomfamStatus
 set_buffers(const struct ArrowArray *array, BloomfamColumn *column, BloomfamError *error)
 {

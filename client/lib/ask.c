@@ -60,7 +60,7 @@ count_begin(BloomfamCounts *counts)
 	counts->first_odd = BLOOMFAM_NO_ROW;
 }
 
-/* Counts n answers; the first answer is that of key at. */
+/* Counts n answers of any kind; at is the index of the first answer's key in its column. */
 static void
 count_odd(BloomfamCounts *counts, const uint8_t *answers, size_t at, size_t n)
 {
@@ -128,7 +128,10 @@ bloomfam_hash(const BloomfamType *type, const BloomfamColumn *column, uint64_t *
 			memset(batch.answers, BLOOMFAM_ABSENT, batch.n);
 		for (i = 0; batch.has_second && i < batch.n; i++)
 		{
-			/* A key with two readings is bad: it is unknown which of them is meant. */
+			/*
+			 * A key with two readings (possible meanings, such as text or name) cannot be hashed
+			 * for the caller, as it is unknown which of them is meant: its answer is BAD.
+			 */
 			if (batch.hashes[i] == batch.second[i])
 				continue;
 			batch.answers[i] = BLOOMFAM_BAD;
@@ -242,7 +245,10 @@ probe(const BloomfamFilter *filter, const uint64_t *hashes, size_t n, uint8_t *a
 		filter->view.head.kind->probe_many(&filter->view, hashes, n, (bool *) answers);
 }
 
-/* Returns whether the filter may contain any of the readings of key i. */
+/*
+ * Returns whether the filter may contain key i in any of its readings (possible meanings, such as a
+ * text and the name that it is cut to).
+ */
 static bool
 may_be_another(const BloomfamFilter *filter, const BfKeys *keys, size_t i)
 {
@@ -263,8 +269,9 @@ may_be_another(const BloomfamFilter *filter, const BfKeys *keys, size_t i)
 }
 
 /*
- * Sets the answers for a batch in which some keys have no hash or two readings. first is the index
- * of the batch's first key.  On entry, answers are those for the keys' first hashes.
+ * Sets the answers for a batch in which some keys have no hash or two readings (possible meanings).
+ * first is the index of the batch's first key.  On entry, answers are those for the keys' first
+ * hashes.
  */
 static void
 answer_odd(const BloomfamFilter *filter, const BfKeys *keys, size_t first, const BfBatch *batch,
@@ -274,7 +281,10 @@ answer_odd(const BloomfamFilter *filter, const BfKeys *keys, size_t first, const
 	bool		may_be_more = keys->is_row || keys->columns[0].is_any_text;
 	size_t		i;
 
-	/* The second hash of a row is not the hash of a reading, so it is not probed. */
+	/*
+	 * The second hash of a key of several columns only marks that it has several readings (possible
+	 * meanings).  It is the hash of none of them, so it is not probed.
+	 */
 	memset(second, BLOOMFAM_ABSENT, batch->n);
 	if (batch->has_second && !keys->is_row)
 		probe(filter, batch->second, batch->n, second);
@@ -320,7 +330,8 @@ ask_column(const BloomfamFilter *filter, const BfKeys *keys, uint8_t *answers,
 }
 
 /*
- * Asks for each value of a column's dictionary once, and gives each key the answer for its value.
+ * Looks up each value of a column's dictionary in the filter only once, and gives each key the
+ * answer for its dictionary value.
  */
 static BloomfamStatus
 ask_dictionary(const BloomfamFilter *filter, const BloomfamType *type,

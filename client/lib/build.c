@@ -23,7 +23,7 @@
  */
 #define MANY_HASHES		((size_t) 8 * 1024 * 1024)
 
-/* The states of a builder. */
+/* How a builder stores its keys until the filter is made, and whether it can still be used. */
 typedef enum BfBuilderState
 {
 	BUILDER_HASHES,				/* The builder collects hashes. */
@@ -173,7 +173,10 @@ bloomfam_builder_make(const BloomfamHost *host, const BloomfamType *type, const 
 	if (expected > INT64_MAX)
 		return bf_fail(error, BLOOMFAM_BAD_ARGUMENT, "expected number of keys is out of range");
 
-	/* If characters of an enum's name were replaced by '?', the family's name is lost. */
+	/*
+	 * Characters of an enum's name may have been replaced by '?' in BloomfamType.  Then the
+	 * family's name and number do not match, and no filter of the family can be built.
+	 */
 	if (bf_family_id(type->family, strlen(type->family)) != type->family_id)
 		return bf_fail(error, BLOOMFAM_BAD_ARGUMENT, "the name of the keys' type is not known");
 	self = mine.alloc(mine.arg, sizeof(*self));
@@ -371,13 +374,18 @@ bloomfam_builder_add(BloomfamBuilder *builder, const BloomfamColumn *column, uin
 
 /* ---- finishing ---- */
 
-/* A filter that is made within an arena, and then taken out of it. */
+/*
+ * The input and result of making a filter within an arena; the filter is taken out of the arena at
+ * the end, so that it outlives it.
+ */
 typedef struct Made
 {
 	BloomfamBuilder *builder;
-	const BloomfamFilter *a;	/* The filters to unite; NULL: builder is to be finished. */
+	/* The filters to unite; NULL: the filter is made from the builder's keys. */
+	const BloomfamFilter *a;
 	const BloomfamFilter *b;
-	void	   *memory;			/* The host's allocation to release later. */
+	/* The allocation that holds the filter, to be passed to the host's release() later. */
+	void	   *memory;
 	uint8_t    *data;
 	size_t		len;
 } Made;
@@ -390,7 +398,7 @@ keep(Made *made, BfArenaRoom *room, const BfHeader *head, uint8_t *data)
 	made->memory = bf_room_keep(room, data);
 }
 
-/* Makes the opened filter of what keep() took out of the arena. */
+/* Opens the filter that keep() took out of the arena, so that lookups can use it. */
 static BloomfamStatus
 make_filter(const BloomfamHost *host, const Made *made, BloomfamFilter **filter,
 			BloomfamError *error)
@@ -423,8 +431,8 @@ finish(BfArena *arena, void *arg, BloomfamError *error)
 	uint32_t	family_len = (uint32_t) self->family_len;
 
 	/*
-	 * An aggregate of no keys has the family of the SQL type, as in SQL, not that of a Parquet
-	 * column.
+	 * If no keys were added, the filter is an empty aggregate.  In SQL, that has the family of the
+	 * SQL type, even if the column is one of Parquet.
 	 */
 	if (self->keys_added == 0 && bf_type_is_plain(&self->type))
 	{

@@ -27,8 +27,8 @@ read_written(const BfColumnReader *reader, size_t i, BfKey *key, const char **re
 }
 
 /*
- * Reads a value of a text column as a text type does.  Unlike a written key, the value has one
- * reading only.
+ * Reads a value of a column with meaning TEXT as a key of a text type.  Unlike a value in its
+ * written form, it has only one reading (possible meaning).
  */
 static BloomfamAnswer
 read_text(const BfColumnReader *reader, size_t i, BfKey *key, const char **reason)
@@ -88,7 +88,10 @@ set_decimal(const BfColumnReader *reader, __int128 integer, int32_t scale, BfKey
 		return BLOOMFAM_ABSENT;
 	}
 
-	/* A key of type int must have no digits but zeros after the decimal point. */
+	/*
+	 * If keys are of type int, a decimal with digits other than zero after the decimal point equals
+	 * no key.
+	 */
 	for (; scale > 0 && integer != 0; scale--)
 	{
 		if (integer % 10 != 0)
@@ -123,7 +126,7 @@ read_integer(const BfColumnReader *reader, size_t i, BfKey *key, const char **re
 														 : (__int128) (uint64_t) value,
 							   0, key, reason);
 		case BLOOMFAM_TYPE_OID:
-			/* The server reads a negative OID as another number. */
+			/* The server reads a negative OID as another number, so the key is refused. */
 			if (answer != BLOOMFAM_ABSENT || value < 0 || value > UINT32_MAX)
 				return bf_bad("it is not an integer from 0 to 4294967295", reason);
 			break;
@@ -177,7 +180,7 @@ read_boolean(const BfColumnReader *reader, size_t i, BfKey *key, const char **re
 /*
  * Reads a date, time or timestamp.  The largest and smallest numbers mean infinity to some
  * programs, such as DuckDB, and a finite moment to others, such as pyarrow; a key with such a
- * number gets two readings.
+ * number gets two readings (possible meanings), which are both looked up.
  */
 static BloomfamAnswer
 read_instant(const BfColumnReader *reader, size_t i, BfKey *key, const char **reason)
@@ -193,8 +196,8 @@ read_instant(const BfColumnReader *reader, size_t i, BfKey *key, const char **re
 	if (column->meaning == BLOOMFAM_TIME)
 		return answer;
 	/*
-	 * A date in a unit of time gets no second reading: the largest number of such units is not a
-	 * whole day.
+	 * A date counted in units of time gets no second reading, as a finite moment: the largest
+	 * number of such units is not a whole day.
 	 */
 	key->has_second = (instant->value == infinity || instant->value == -infinity) &&
 					  (column->meaning != BLOOMFAM_DATE || column->layout == BLOOMFAM_INT32);
@@ -292,7 +295,10 @@ static const MeaningRow meanings[] = {
 							  BIT(BLOOMFAM_TYPE_TIMESTAMPTZ), read_instant},
 	[BLOOMFAM_DURATION] = {"durations", BIT(BLOOMFAM_INT64), BIT(BLOOMFAM_TYPE_INTERVAL),
 						   read_duration},
-	/* bf_keys_open() opens the columns of rows. */
+	/*
+	 * Columns of rows have no function that reads a value: bf_keys_open() opens their columns one
+	 * by one.
+	 */
 	[BLOOMFAM_ROW] = {"rows", BIT(BLOOMFAM_COLUMNS), BIT(BLOOMFAM_TYPE_ROW), NULL},
 };
 
@@ -355,7 +361,7 @@ check_column(const BloomfamColumn *column, bool is_dictionary)
 	return NULL;
 }
 
-/* Returns how batches of a column's keys are hashed. */
+/* Returns the fastest way to hash batches of a column's keys. */
 static BfBatchWay
 batch_way(const BfColumnReader *reader)
 {

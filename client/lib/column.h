@@ -44,8 +44,8 @@ struct BfColumnReader
 	BfBatchWay	way;
 	bool		is_text;		/* BF_BATCH_STRINGS: true for characters, false for bytes. */
 	/*
-	 * True if the keys are written texts that the filter may have had as names, which keep fewer
-	 * bytes.
+	 * True if the keys are written texts and the filter does not tell whether it has texts or
+	 * names.  Names keep fewer bytes, so a long key may be in the filter in several cut forms.
 	 */
 	bool		is_any_text;
 	/* OFFSETS32, OFFSETS64: the offset at which the last value ends; otherwise 0. */

@@ -73,7 +73,7 @@ bf_column_text(const BfColumnReader *reader, size_t i, BfString *text)
 		   bf_load_string(reader->values, reader->end, at, text);
 }
 
-/* Returns the hash of a text, for a type of texts. */
+/* Returns the hash that a text has as a key of the reader's type, which is one of texts. */
 static uint64_t
 hash_text(const BfColumnReader *reader, const char *bytes, size_t len)
 {
@@ -82,8 +82,8 @@ hash_text(const BfColumnReader *reader, const char *bytes, size_t len)
 }
 
 /*
- * Stores the hashes of all parts of a text that a name may keep in any encoding, and returns their
- * number.
+ * Stores the hashes of all beginnings of a long text that the server, depending on its encoding,
+ * may keep as a name.  Returns their number.
  */
 static size_t
 hash_cuts(const BfColumnReader *reader, const BfString *text, uint64_t *hashes)
@@ -289,8 +289,8 @@ find_plain(const BfColumnReader *reader, size_t first, size_t n, uintptr_t *begi
 }
 
 /*
- * Computes second hashes, those of the texts as names, for a batch with a text that is longer than
- * a name.
+ * Computes the second hashes of a batch in which some text is longer than a name can be.  A key's
+ * second hash is that of the text as a name, cut to 63 bytes.
  */
 static void
 hash_names(const BfColumnReader *reader, size_t first, BfBatch *batch)

@@ -49,14 +49,14 @@ extern BloomfamAnswer bf_column_hash_one(const BfColumnReader *reader, size_t i,
 										 uint64_t hashes[2], int *n, const char **reason);
 
 /*
- * The maximum number of readings of one key; a text that a name may have cut at any of its
- * characters has the most.
+ * The maximum number of readings (possible meanings) of one key.  A long text that may be a name
+ * has the most, since a server may cut a name at any of several places.
  */
 #define BF_MAX_READINGS	(BF_NAME_MAX_CHARS - BF_NAME_MIN_CHARS + 4)
 
 /*
- * Computes the hashes of all readings of key i, and returns their number; 0 if the key has no hash,
- * e.g. because it is NULL.
+ * Computes the hashes of all readings (possible meanings, such as a text and the names that it may
+ * be cut to) of key i.  Returns their number; 0 if the key has no hash, e.g. because it is NULL.
  */
 extern size_t bf_column_readings(const BfColumnReader *reader, size_t i,
 								 uint64_t hashes[BF_MAX_READINGS]);

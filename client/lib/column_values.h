@@ -66,7 +66,7 @@ bf_load_string(const BloomfamColumn *column, int64_t end_of_values, size_t i, Bf
 	{
 		case BLOOMFAM_FIXED:
 			string->len = (size_t) column->width;
-			/* A column of values of width 0 may have no array of values. */
+			/* If all values of a column have width 0, the caller may give no array of values. */
 			string->bytes = column->width > 0
 								? (const char *) column->values + i * string->len
 								: "";
@@ -90,7 +90,7 @@ bf_load_string(const BloomfamColumn *column, int64_t end_of_values, size_t i, Bf
 	if (begin < 0 || end < begin || end > end_of_values)
 		return false;
 	string->len = (size_t) (end - begin);
-	/* A column without bytes may have no array of values. */
+	/* If a column's values have no bytes in all, the caller may give no array of values. */
 	string->bytes = string->len > 0 ? (const char *) column->values + begin : "";
 	return true;
 }

@@ -17,7 +17,8 @@ size_t
 bf_utf8_length(const char *bytes, size_t len)
 {
 	const unsigned char *p = (const unsigned char *) bytes;
-	unsigned	low = 0x80;		/* Valid range of the second byte. */
+	/* The valid range of a UTF-8 character's second byte, which depends on the first byte. */
+	unsigned	low = 0x80;
 	unsigned	high = 0xbf;
 	size_t		n;
 	size_t		i;
@@ -84,7 +85,10 @@ bf_clean(char *to, size_t room, const char *bytes, size_t len)
 	to[used] = '\0';
 }
 
-/* Formats into one of an error's texts, and replaces unprintable characters. */
+/*
+ * Formats a message into one of an error's texts (room bytes at "to"), and replaces unprintable
+ * characters.
+ */
 static void
 put(char *to, size_t room, const char *format, va_list args)
 {

@@ -13,8 +13,8 @@
 #include "core/bf.h"
 
 /*
- * Marks a function with a format as for printf().  Messages are in lower case, as the server's
- * style guide asks.
+ * Makes the compiler check a function's arguments against its format, which is its argument number
+ * "at", as for printf().  Messages are in lower case, as the server's style guide asks.
  */
 #define BF_FORMAT(at)	__attribute__((format(printf, at, at + 1)))
 

@@ -13,7 +13,7 @@
 #include "client/lib/error.h"
 #include "client/lib/type.h"
 
-/* The resource that a filter frees when it is closed. */
+/* What holds a filter's bytes, and must therefore be freed when the filter is closed. */
 typedef enum BfHolding
 {
 	BF_HOLDS_NOTHING,			/* The caller owns the filter's bytes. */
@@ -42,7 +42,7 @@ struct BloomfamFilter
  */
 #define BF_CACHE_LINE	64
 
-/* The number of bytes that are processed between two checks whether the host wants to stop. */
+/* The number of bytes that are processed between two calls of the host's stop(). */
 #define BF_BYTES_PER_CHECK	((size_t) 1024 * 1024)
 
 /*
@@ -57,15 +57,15 @@ extern void *bf_filter_place(const BloomfamHost *host, const uint8_t *head, size
 							 size_t before, size_t len, uint8_t **place);
 
 /*
- * bf_filter_make: Makes a filter on the bytes of a value.  The filter takes over what is held; on a
- * failure it is released.
+ * bf_filter_make: Makes the filter object for the bytes of a filter.  The object takes over "held",
+ * the memory or mapping that the bytes are in; if the call fails, "held" is released.
  */
 extern BloomfamStatus bf_filter_make(const BloomfamHost *host, BloomfamForm form,
 									 const uint8_t *bytes, size_t len, BfHolding holding,
 									 void *held, size_t held_len, unsigned flags,
 									 BloomfamFilter **filter, BloomfamError *error);
 
-/* Returns whether the host wants to stop. */
+/* Returns whether the caller of the library wants the work to stop: calls the host's stop(). */
 static inline bool
 bf_host_stops(const BloomfamHost *host)
 {

@@ -104,7 +104,10 @@ find_in_copy(const uint8_t *p, size_t len, BfFound *found, BloomfamError *error)
 	return BLOOMFAM_OK;
 }
 
-/* Finds the digits of a hex form, which begin after skip bytes. */
+/*
+ * Finds the hexadecimal digits of a filter in text form; the digits begin after skip bytes of
+ * prefix.
+ */
 static BloomfamStatus
 find_digits(BloomfamForm form, size_t skip, const uint8_t *p, size_t len, BfFound *found,
 			BloomfamError *error)

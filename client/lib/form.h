@@ -48,8 +48,10 @@ extern const uint8_t bf_hex_digits[256];
 /* bf_hex_encode: Writes n bytes as 2 n hexadecimal digits in lower case. */
 extern void bf_hex_encode(const uint8_t *bytes, size_t n, char *to);
 
-#define BF_COPY_HEADER		(11 + 4 + 4)	/* Signature, flags, length of the extension. */
-#define BF_COPY_FIELD		(2 + 4)	/* Number of a row's fields, length of a field. */
+/* COPY's binary header: signature, flags, and the length of the header's extension. */
+#define BF_COPY_HEADER		(11 + 4 + 4)
+/* What precedes the value in a row of COPY binary: number of fields, and the field's length. */
+#define BF_COPY_FIELD		(2 + 4)
 #define BF_COPY_TRAILER		2
 
 /*

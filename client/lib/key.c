@@ -32,7 +32,7 @@ bf_name_length(const char *text, size_t len)
 		size_t		next = bf_utf8_length(text + n, len - n);
 
 		if (next == 0)
-			next = 1;			/* Invalid bytes are taken one by one. */
+			next = 1;			/* An invalid byte counts as a character. */
 		if (n + next > BF_NAME_BYTES)
 			return n;
 		n += next;
@@ -159,7 +159,7 @@ hash_date(const BloomfamType *type, const BfInstant *date, uint64_t *hash, const
 		key = BF_KEY_DATE_MINUS_INFINITY;
 	else if (bf_type_is_plain(type) && date->epoch == BF_SINCE_1970)
 	{
-		/* The range of Parquet's dates is larger than that of the server's. */
+		/* The server's range does not apply, as Parquet's dates have a larger one. */
 		*hash = bf_plain_hash_le((uint64_t) date->value, 4);
 		return date->value == (int32_t) date->value ? BLOOMFAM_ABSENT
 													: impossible(out_of_range, reason);
@@ -221,7 +221,10 @@ hash_timestamp(const BloomfamType *type, const BfInstant *timestamp, uint64_t *h
 		usecs = BF_KEY_TIMESTAMP_MINUS_INFINITY;
 	else if (timestamp->epoch == BF_SINCE_1970 && bf_type_is_plain(type))
 	{
-		/* Parquet's timestamps have a larger range than the server's, and may be in nanoseconds. */
+		/*
+		 * The server's range does not apply: Parquet's timestamps have a larger one, and may be in
+		 * nanoseconds.
+		 */
 		__int128	value;
 
 		if (!convert(timestamp->value, timestamp->unit, type->plain_precision, &value) ||
@@ -385,8 +388,8 @@ hash_number(const BloomfamType *type, double value, uint64_t *hash, const char *
 }
 
 /*
- * Hashes a float with one or two readings.  Only readings that the Parquet column can hold have
- * hashes.
+ * Hashes a float that has one or two readings (as double precision, and as real).  If the filter is
+ * of a Parquet column, a reading that the column cannot hold has no hash.
  */
 static BloomfamAnswer
 hash_float(const BloomfamType *type, const BfKey *key, uint64_t hashes[2], int *n,

@@ -94,12 +94,14 @@ typedef struct BfKey
 	bool		is_hex;
 
 	/*
-	 * True if the key has a second reading.  For DATE, TIMESTAMP and TIMESTAMPTZ, the second
-	 * reading takes an infinity as a finite moment.
+	 * True if the key has a second reading (possible meaning), so that both are looked up.  For
+	 * DATE, TIMESTAMP and TIMESTAMPTZ, the second reading takes an infinity as a finite moment.
 	 */
 	bool		has_second;
-	double		second_number;	/* FLOAT: the second reading, as real. */
-	size_t		second_len;		/* ANY_TEXT: length of the second reading, as name. */
+	/* FLOAT: the number if the key is a real and not a double precision. */
+	double		second_number;
+	/* ANY_TEXT: the length of the text's part that is kept if the key is a name. */
+	size_t		second_len;
 } BfKey;
 
 /*

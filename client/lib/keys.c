@@ -14,8 +14,8 @@
 #define ROWS_AT_ONCE	64
 
 /*
- * The maximum number of readings of one key that are tested.  A key with more readings is answered
- * MAYBE.
+ * The maximum number of readings (possible meanings) of one key that are looked up.  A key with
+ * more readings is answered MAYBE.
  */
 #define MAX_ROW_READINGS	4096
 
@@ -145,7 +145,9 @@ bf_keys_hash(const BfKeys *keys, size_t first, size_t n, BfBatch *batch)
 				  done);
 	batch->odd |= batch->has_second;
 
-	/* The rows themselves can be NULL, as values of a composite type can. */
+	/*
+	 * Besides their columns, the rows themselves can be NULL, as values of a composite type can be.
+	 */
 	if (!column->all_null && column->validity == NULL && column->nulls == NULL)
 		return;
 	for (i = 0; i < n; i++)

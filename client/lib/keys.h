@@ -50,8 +50,8 @@ bf_keys_row(const BfKeys *keys, size_t i)
 }
 
 /*
- * An enumeration of all readings of a key: one hash for each combination of the readings of its
- * columns.
+ * An enumeration of all readings (possible meanings) of a key of several columns: one hash for each
+ * combination of the readings of its columns.
  */
 typedef struct BfReadings
 {
@@ -65,8 +65,8 @@ typedef struct BfReadings
 } BfReadings;
 
 /*
- * bf_readings_begin: Begins to enumerate the readings of key i, which must have a hash.  Returns
- * false if the key has too many readings to test.
+ * bf_readings_begin: Begins to enumerate the readings (possible meanings) of key i, which must have
+ * a hash.  Returns false if the key has too many readings to look them all up.
  */
 extern bool bf_readings_begin(BfReadings *readings, const BfKeys *keys, size_t i);
 

@@ -37,7 +37,7 @@ bf_parse_int(const char *text, size_t len, BfKey *key, const char **reason)
 		negative = *p++ == '-';
 	if (p == end)
 		return bf_bad("it is not an integer", reason);
-	/* At most 18 digits cannot overflow, so their sum needs no checks. */
+	/* The first 18 digits cannot overflow, so they are added up without checks. */
 	for (; p < end && end - p <= 18; p++)
 	{
 		if (!bf_is_digit(*p))
@@ -65,7 +65,10 @@ bf_parse_oid(const char *text, size_t len, BfKey *key, const char **reason)
 {
 	BloomfamAnswer answer = bf_parse_int(text, len, key, reason);
 
-	/* The server reads a negative OID as another number. */
+	/*
+	 * The server reads a negative OID as another number, so negative numbers are refused, "-0" as
+	 * well.
+	 */
 	if (answer != BLOOMFAM_ABSENT || key->u.integer < 0 || key->u.integer > UINT32_MAX ||
 		text[0] == '-')
 		return bf_bad("it is not an integer from 0 to 4294967295", reason);
@@ -90,7 +93,10 @@ typedef struct Number
 	int64_t		exponent;
 } Number;
 
-/* A larger exponent is cut to at least this limit, which is out of the range of every type. */
+/*
+ * An exponent that is larger in amount may be read as any number beyond this limit: it is out of
+ * the range of every type in any case.
+ */
 #define MAX_EXPONENT	1000000000
 
 static BloomfamAnswer
@@ -177,7 +183,7 @@ bf_parse_numeric(const char *text, size_t len, BfKey *key, const char **reason)
 	if (number.form != NUMBER_DIGITS)
 		return BLOOMFAM_ABSENT;
 
-	/* Leading zeros do not count as digits. */
+	/* Leading zeros are removed, as they do not count as digits of a numeric. */
 	while (digits->len > 1 && digits->bytes[0] == '0' && digits->bytes[1] != '.')
 	{
 		digits->bytes++;
@@ -315,7 +321,10 @@ to_binary(const Number *number, const Digits *digits, bool is_float, double *val
 	else if (digits->is_small && digits->integer <= (is_float ? FLOAT_EXACT : DOUBLE_EXACT) &&
 			 digits->exponent >= -most && digits->exponent <= most)
 	{
-		/* One operation on two exact numbers rounds correctly (Clinger 1990). */
+		/*
+		 * The integer and the power of ten are exact, so one multiplication or division of them
+		 * rounds correctly (Clinger 1990).
+		 */
 		double		integer = (double) digits->integer;
 
 		if (is_float && digits->exponent < 0)
@@ -369,8 +378,8 @@ bf_parse_double(const char *text, size_t len, BfKey *key, const char **reason)
 }
 
 /*
- * Reads a number as double precision, with a second reading as real if that is another number and
- * in range.
+ * Reads a number as double precision.  Gives it a second reading (possible meaning) as real, if the
+ * nearest real is another number and in range.
  */
 BloomfamAnswer
 bf_parse_float(const char *text, size_t len, BfKey *key, const char **reason)

@@ -24,7 +24,10 @@ typedef struct BfArenaRoom
 
 extern void bf_room_init(BfArenaRoom *room, BfArena *arena, uint32_t family_len);
 
-/* Takes a filter out of the arena, and returns the pointer to release to the host later. */
+/*
+ * Takes a filter out of the arena, so that it outlives the arena.  Returns the pointer that must be
+ * passed to the host's release() later.
+ */
 extern void *bf_room_keep(BfArenaRoom *room, uint8_t *data);
 
 #endif							/* BF_LIB_ROOM_H */

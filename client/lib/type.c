@@ -63,7 +63,8 @@ typedef struct Alias
 {
 	const char *name;
 	BloomfamTypeId id;
-	bool		has_length;		/* True if the name may have a length in parentheses. */
+	/* True if a length in parentheses may follow the name, as in varchar(10). */
+	bool		has_length;
 } Alias;
 
 static const Alias aliases[] = {
@@ -191,7 +192,7 @@ bloomfam_type_name(size_t i)
 											 BLOOMFAM_TYPE_ENUM, BLOOMFAM_TYPE_ROW};
 	size_t		j;
 
-	/* Count i over the types that have a name in SQL only. */
+	/* i counts only the types that a name in SQL stands for, so the other types are skipped. */
 	for (j = 0; j < sizeof(unnamed) / sizeof(unnamed[0]); j++)
 		if (i >= (size_t) unnamed[j])
 			i++;
@@ -393,7 +394,10 @@ bloomfam_row_type(const BloomfamType *types, size_t n, BloomfamType *type, Bloom
 						   "keys of several columns cannot be those of kind \"parquet\"");
 		if (types[i].id == BLOOMFAM_TYPE_ROW)
 			return bf_fail(error, BLOOMFAM_NOT_ASKABLE, "a column of a key has rows");
-		/* A comma or the closing parenthesis follows each name. */
+		/*
+		 * Each family's name in the name of a row's family is followed by a comma or the closing
+		 * parenthesis.
+		 */
 		if (used + strlen(types[i].family) + 1 >= sizeof(name))
 		{
 			(void) bf_fail(error, BLOOMFAM_NOT_ASKABLE,
@@ -468,7 +472,10 @@ bf_type_of_family(const BfHeader *head, BloomfamType *type)
 		return BF_TYPE_NO_FAMILY;
 	if (bf_plain_of_family(name, len, &column))
 	{
-		/* An aggregate of no keys does not know the hash function of its keys. */
+		/*
+		 * A filter of no keys (kind "identity") does not say by which function its keys would be
+		 * hashed.
+		 */
 		if (head->hash_id != BF_HASH_XXH64_PLAIN && !is_identity)
 			return BF_TYPE_UNKNOWN;
 		set_plain(type, types_of_plain[column.type], &column);
@@ -479,8 +486,8 @@ bf_type_of_family(const BfHeader *head, BloomfamType *type)
 	if (single_family(head->family_id, name, len, &id))
 	{
 		/*
-		 * The header always has the name of an enum's family, but may lack the names of other
-		 * families.
+		 * The header always has the name of an enum's family.  It may lack the names of other
+		 * families, which are known by their numbers.
 		 */
 		if (id != BLOOMFAM_TYPE_ENUM)
 			name = bf_type_sql_family(id);
@@ -615,7 +622,10 @@ plain_by_sql(const char *given, BloomfamTypeId id, const TypeName *name, Bloomfa
 	BfPlainColumn column;
 	char		decimal[NAME_ROOM + sizeof("decimal(,0)")];
 
-	/* With the name "float", a wrong guess between 4 and 8 bytes would lead to false negatives. */
+	/*
+	 * The name "float" is refused, as it has 8 bytes in SQL and 4 in Parquet: a wrong guess would
+	 * lead to false negatives.
+	 */
 	if (strcmp(name->name, "float") == 0)
 	{
 		(void) bf_fail(error, BLOOMFAM_BAD_ARGUMENT,
@@ -636,7 +646,7 @@ plain_by_sql(const char *given, BloomfamTypeId id, const TypeName *name, Bloomfa
 	column.type = rows[id].plain;
 	if (bf_plain_is_time(column.type))
 		column.precision = 6;
-	/* Of the integer types, only bigint has 8 bytes. */
+	/* A bigint has 8 bytes in Parquet; the other integer types have 4. */
 	if (id == BLOOMFAM_TYPE_INT && strcmp(name->name, "bigint") != 0 &&
 		strcmp(name->name, "int8") != 0)
 		column.type = BF_PLAIN_INT32;

@@ -17,9 +17,13 @@ typedef enum BfTypeStatus
 {
 	BF_TYPE_OK,
 	BF_TYPE_NO_FAMILY,			/* The filter has no keys yet. */
-	BF_TYPE_OF_SERVER,			/* The keys' hash depends on the server. */
+	/*
+	 * The keys' hash cannot be computed without the server, e.g. because it depends on a collation.
+	 */
+	BF_TYPE_OF_SERVER,
 	BF_TYPE_NESTED,				/* The keys are arrays, rows or ranges. */
-	BF_TYPE_UNKNOWN				/* Only the family's number is known, or the family is unknown. */
+	/* The library has no type for the family: it is unknown, or only its number is known. */
+	BF_TYPE_UNKNOWN
 } BfTypeStatus;
 
 /* Finds the type of a filter's keys from the filter's header, which is untrusted. */

@@ -30,7 +30,10 @@ typedef enum Way
 
 #define NWAYS	2
 
-/* Indices of outputs: one for each way, and one for the keys of rows that may be known. */
+/*
+ * Indices of outputs: one for each of the two ways that rows can go (new, may be known), and KEYS
+ * for the keys of rows that may be known.
+ */
 #define KEYS		NWAYS
 #define NOUTPUTS	(NWAYS + 1)
 
@@ -47,7 +50,8 @@ typedef struct Asking
 	uint64_t	bad;
 	uint64_t	repeated;		/* Number of rows whose key was new in an earlier row. */
 	Seen		seen;			/* With --once: the hashes of keys that were new. */
-	bool		must_be_sure;	/* drop: true if a key with several readings is an error. */
+	/* For command drop: true if a key that may have several meanings ends the program. */
+	bool		must_be_sure;
 	uint64_t	hashes[ROWS_BATCH]; /* Hashes of the batch's keys, with --once or must_be_sure. */
 	uint8_t		hashed[ROWS_BATCH]; /* bloomfam_hash()'s answers for hashes. */
 	uint8_t		answers[ROWS_BATCH];
@@ -154,7 +158,10 @@ open_outputs(Asking *asking)
 	write_heads(asking);
 }
 
-/* Returns the way that a row with this answer goes. */
+/*
+ * Returns to which output a row goes by its key's answer: to the new rows, or to those that may be
+ * known.
+ */
 static inline Way
 way_of(uint8_t answer)
 {
@@ -259,8 +266,9 @@ refuse_readings(const Asking *asking)
 }
 
 /*
- * Sends a row whose key was new in an earlier row to the rows that may be known.  Two keys with the
- * same hash of 64 bits are taken to be the same key.  A key with several hashes goes there, too.
+ * With --once: if a row's key was new in an earlier row, sends the row to the rows that may be
+ * known.  Two keys with the same hash of 64 bits are taken to be the same key.  A key with several
+ * hashes, as its meaning is not certain, goes there too.
  */
 static void
 place_repeated(Asking *asking)

@@ -52,7 +52,8 @@ find(const CsvScanner *scanner, size_t from, char c)
 }
 
 /*
- * Updates a position found earlier: if it is before from, searches the next byte c from there on.
+ * Updates a position of byte c that was found earlier: if the position is before "from", finds the
+ * next c from there on.
  */
 static inline void
 look_ahead(const CsvScanner *scanner, size_t *position, size_t from, char c)
@@ -211,7 +212,8 @@ next_quoted(CsvScanner *scanner, CsvRecord *record)
 	size_t		at = scanner->at;
 	size_t		column = 0;
 	size_t		newlines = 0;
-	CsvFault	fault = CSV_NO_COLUMN;	/* CSV_NO_COLUMN until the key's column is found. */
+	/* The record's fault; it is CSV_NO_COLUMN until the key's column is found. */
+	CsvFault	fault = CSV_NO_COLUMN;
 
 	record->form = CSV_KEY_NULL;
 	for (;; column++, at++)
@@ -344,7 +346,7 @@ csv_field(const CsvRecord *record, char delimiter, size_t at, CsvRecord *field)
 	const char *stop = end;
 	const char *next;
 
-	/* The end of the line is not part of a field. */
+	/* The record includes its newline, which is not part of the last field. */
 	if (stop > record->start && stop[-1] == '\n')
 		stop--;
 	if (stop < end && stop > record->start && stop[-1] == '\r')

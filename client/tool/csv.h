@@ -70,7 +70,8 @@ typedef struct CsvScanner
 	const char *bytes;
 	size_t		end;
 	size_t		at;				/* Position of the first byte of the next record. */
-	size_t		newline;		/* Position of the next newline from at on, or end. */
+	/* Position of the first newline at or after "at", or the buffer's end if there is none. */
+	size_t		newline;
 	size_t		quote;
 	size_t		cr;
 } CsvScanner;

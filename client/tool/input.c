@@ -88,7 +88,7 @@ input_more(Input *input)
 	} while (!input->ended && input->end < enough);
 }
 
-/* Marks the next length bytes of the buffer as used. */
+/* Removes the next length bytes from the buffer's unused bytes. */
 void
 input_use(Input *input, size_t length)
 {

@@ -100,7 +100,7 @@ static const struct option names[] = {
 #define ASKING	(AS_BIT(COMMAND_SPLIT) | AS_BIT(COMMAND_KEEP) | AS_BIT(COMMAND_DROP))
 #define READING	(ASKING | AS_BIT(COMMAND_BUILD))
 
-/* Returns the commands that take an option, as bits. */
+/* Returns the commands that accept an option, as a set of bits (AS_BIT()). */
 static unsigned
 takers(int option)
 {

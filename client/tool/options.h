@@ -52,7 +52,11 @@ typedef struct Options
 	bool		accept_loss;
 	bool		exit_status;
 	NullRows	nulls;			/* What keep and drop do with NULLs. */
-	bool		once;			/* True if a new key is new in its first row only. */
+	/*
+	 * True if a key that is not in the filter counts as new only in the first row that has it
+	 * (--once).
+	 */
+	bool		once;
 	char	  **values;			/* For command key: the values to hash, one for each column. */
 	int			nvalues;
 } Options;

@@ -122,8 +122,8 @@ open_beside(Output *output, const struct stat *old)
 	if (output->fd < 0)
 		fail_errno("could not create a file beside \"%s\"", output->name);
 	/*
-	 * Only privileged users can keep another owner of the file.  A failure is ignored, because the
-	 * rows matter more than the owner.
+	 * The new file gets the old file's owner, which only privileged users can set.  A failure is
+	 * ignored, because the rows matter more than the owner.
 	 */
 	if (old != NULL && fchown(output->fd, old->st_uid, old->st_gid) != 0)
 		errno = 0;
@@ -157,7 +157,7 @@ full_path(const char *name)
 	return path;
 }
 
-/* Stores the device and inode of the output's file. */
+/* Stores the device and inode of the output's file, by which it is recognized under other names. */
 static void
 set_identity(Output *output, const struct stat *status)
 {

@@ -309,7 +309,10 @@ undouble(Rows *rows, const CsvRecord *record, char **to, size_t *length)
 
 	if (*to == NULL)
 	{
-		/* The keys of a batch have at most as many bytes as the buffer. */
+		/*
+		 * The undoubled keys of a batch need at most as many bytes as the buffer that the batch is
+		 * in.
+		 */
 		if (rows->undoubled_capacity < rows->scanner.end)
 		{
 			free(rows->undoubled);
@@ -460,7 +463,7 @@ rows_next(Rows *rows)
 
 		if (!rows->scanning)
 		{
-			/* Reading more would move the bytes that the batch points to. */
+			/* The batch ends here, as reading more input would move the bytes that it points to. */
 			if (rows->n > 0)
 				break;
 			read_more(rows);

@@ -39,8 +39,10 @@ typedef struct Rows
 {
 	Input		input;
 	CsvScanner	scanner;
-	bool		unread;			/* True if bytes in the buffer have not been scanned for records. */
-	bool		scanning;		/* True if the scanned bytes may have more records. */
+	/* True if the buffer has bytes in which records have not been looked for. */
+	bool		unread;
+	/* True if the scanner may find more records in the bytes that it was given. */
+	bool		scanning;
 	bool		any_bytes;
 	/* True until a byte order mark at the beginning of the first row has been handled. */
 	bool		marked;
@@ -73,7 +75,7 @@ typedef struct Rows
 	/* Number of the line at which the batch's first record begins, from 1. */
 	uint64_t	line;
 
-	/* The members below count rows of all batches up to the current one. */
+	/* The fields "rows" and "told" count over all batches up to the current one. */
 	uint64_t	rows;
 	uint64_t	told;
 } Rows;

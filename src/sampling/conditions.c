@@ -66,7 +66,7 @@ typedef struct Context
 	const Node *node;			/* The node whose functions are being examined. */
 	/*
 	 * The fields "noperators", "npasses" and "columns" become those of SampleConditions: so far,
-	 * they count what evaluating the examined condition takes.
+	 * they hold what evaluating the examined condition takes.
 	 */
 	int			noperators;
 	int			npasses;

@@ -124,8 +124,8 @@ wrong_key(const Sink *sink, const BloomfamType *type, const BloomfamColumn *colu
 /* ---- the library's answers ---- */
 
 /*
- * Turns the library's answers into 0 and 1. states, if not NULL, tells which of the NULLs stand for
- * impossible keys.
+ * Replaces the library's answers for keys by 0 (absent) and 1 (maybe). states, if not NULL, tells
+ * which of the NULL keys stand for keys that are impossible.
  */
 static bool
 settle(Sink *sink, const BloomfamType *type, const BloomfamColumn *column,
@@ -368,8 +368,8 @@ static void
 let_go(Batch *batch)
 {
 	/*
-	 * A destructor may run Python code, which may see the batch: so the batch is valid before each
-	 * one.
+	 * Releasing an object may run Python code in its destructor, which may use the batch: so the
+	 * batch is valid before each release.
 	 */
 	while (batch->nheld > 0)
 		Py_DECREF(batch->held[--batch->nheld]);

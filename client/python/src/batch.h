@@ -14,7 +14,9 @@
 
 #include "module.h"
 
-/* The answer to NULL when a filter is asked. */
+/*
+ * What is answered for a key that is NULL when a filter is asked: an exception, absent, or maybe.
+ */
 typedef enum Nulls
 {
 	NULLS_RAISE,
@@ -35,13 +37,20 @@ typedef struct Sink
 	{
 		SINK_ASKS,
 		SINK_BUILDS,
-		SINK_HASHES				/* Hashes one column of keys of several columns, for rows.c. */
+		/*
+		 * The sink hashes one column of keys that have several columns; rows.c combines the hashes.
+		 */
+		SINK_HASHES
 	}			does;
-	/* True if a key that no key of the type can equal is an error, as when keys are added. */
+	/*
+	 * True if a key that equals no value of its type raises an exception, as when keys are added;
+	 * false if it is answered as absent.
+	 */
 	bool		is_strict;
 	BloomfamFilter *filter;		/* The filter to ask, for SINK_ASKS. */
 	BuilderObject *builder;		/* The builder to add to, for SINK_BUILDS. */
-	size_t		column;			/* SINK_HASHES: number of the column, from 1; otherwise 0. */
+	/* If the sink hashes one column of several: the column's number, from 1; otherwise 0. */
+	size_t		column;
 
 	Nulls		nulls;
 
@@ -63,8 +72,9 @@ extern bool sink_reserve(Sink *sink, size_t n);
 extern bool sink_column(Sink *sink, const BloomfamColumn *column, bool without_gil);
 
 /*
- * Raises an exception for the key with index row in its column.  The message begins with the key's
- * place, and goes on with a format as for PyErr_Format().  Always returns false.
+ * Raises an exception about the key with index row in its column.  The message begins with the
+ * key's place (row and column), and goes on with a text that is formatted as by PyErr_Format().
+ * Always returns false.
  */
 extern bool refuse_key(const Sink *sink, size_t row, PyObject *exception, const char *format, ...);
 

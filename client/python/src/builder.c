@@ -16,7 +16,10 @@
 static ModuleState *
 state_of(PyObject *self)
 {
-	/* The type has no subclasses, so the object's type is the module's. */
+	/*
+	 * Builder has no subclasses, so the object's type is the one that the module made, and leads to
+	 * the module's state.
+	 */
 	return (ModuleState *) PyType_GetModuleState(Py_TYPE(self));
 }
 
@@ -166,7 +169,10 @@ builder_dealloc(PyObject *object)
 	Py_DECREF(type);
 }
 
-/* Reserves the builder for a call.  Returns false with an exception. */
+/*
+ * Marks the builder as in use by a call.  Returns false with an exception if another call uses it,
+ * or if it is finished or broken.
+ */
 static bool
 begin_call(BuilderObject *self)
 {

@@ -104,7 +104,8 @@ typedef enum ItemClass
 	ITEM_UNSIGNED,
 	ITEM_FLOAT,
 	ITEM_BOOL,
-	ITEM_UCS4					/* Texts of width code points each. */
+	/* Texts as numpy stores them: each has width code points of four bytes. */
+	ITEM_UCS4
 } ItemClass;
 
 typedef struct Items
@@ -317,8 +318,8 @@ static const struct
 						   {"interval", BLOOMFAM_DURATION}};
 
 /*
- * The last microsecond that numpy can represent.  It is passed as text, because the library takes
- * its number for infinity.
+ * The last microsecond that numpy's datetime64 can represent.  It is passed to the library as a
+ * text, because its number means infinity to the library.
  */
 #define LAST_MICROSECOND	"294247-01-10 04:00:54.775807"
 
@@ -328,7 +329,7 @@ read_count(Batch *batch, BloomfamMeaning meaning, const Unit *unit, int64_t coun
 	bool		is_moment = meaning != BLOOMFAM_DURATION;
 	int64_t		number;
 
-	/* INT64_MIN is numpy's NaT, a NULL. */
+	/* INT64_MIN is numpy's NaT ("not a time"), which is treated as NULL. */
 	if (count == INT64_MIN)
 		return batch_null(batch);
 	if (__builtin_mul_overflow(count, unit->times, &number))
@@ -428,7 +429,7 @@ read_wide_text(Batch *batch, const Items *items, Py_ssize_t row, uint8_t *scratc
 
 	letters.first = items->first + row * items->stride;
 	letters.stride = 4;
-	/* Zeros at the end are padding, not part of the text. */
+	/* Zero code points at the end of a numpy text are padding, not part of the text. */
 	for (; width > 0; width--)
 	{
 		copy_item(&letters, (Py_ssize_t) width - 1, (uint8_t *) &letter);
@@ -491,7 +492,10 @@ read_buffer(Batch *batch, PyObject *data, PyObject *mask_object, const char *cou
 
 	if (PyObject_GetBuffer(data, &view, PyBUF_RECORDS_RO) < 0)
 		return false;
-	/* Exporters may leave out the shape and strides that were requested, as ctypes does. */
+	/*
+	 * An exporter of a buffer, such as ctypes, may leave out shape and strides although they were
+	 * requested.
+	 */
 	n = view.shape != NULL ? view.shape[0] : view.itemsize > 0 ? view.len / view.itemsize : 0;
 	if (view.ndim != 1)
 		PyErr_Format(PyExc_TypeError,

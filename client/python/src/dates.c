@@ -336,8 +336,8 @@ read_datetime_object(Batch *batch, PyObject *object, bool aware)
 	}
 
 	/*
-	 * The offset is read before the subtraction, because the subtraction would raise a TypeError
-	 * without saying why.
+	 * Whether the datetime has a time zone is checked before the subtraction of the epoch.  The
+	 * subtraction would raise a TypeError too, but one that does not say why.
 	 */
 	if (!get_awareness(batch, object, &is_aware))
 		return false;

@@ -81,7 +81,8 @@ decimal_plain(const char *text, size_t len, PyObject **plain)
 	size_t		ndigits = 0;
 	size_t		first = 0;
 	int64_t		exponent;
-	int64_t		before;			/* Digits before the decimal point, from digit first on. */
+	/* Number of digits before the decimal point, without leading zeros. */
+	int64_t		before;
 	int64_t		after;
 	size_t		i;
 	char	   *out;

@@ -13,7 +13,10 @@
 static ModuleState *
 state_of(PyObject *self)
 {
-	/* The type has no subclasses, so the object's type is the module's. */
+	/*
+	 * Filter has no subclasses, so the object's type is the one that the module made, and leads to
+	 * the module's state.
+	 */
 	return (ModuleState *) PyType_GetModuleState(Py_TYPE(self));
 }
 
@@ -25,7 +28,7 @@ is_filter(ModuleState *state, PyObject *object)
 
 /* ---- making ---- */
 
-/* Makes an object that takes over the library's filter, also on failure. */
+/* Makes a Python object that owns the library's filter; closes the filter if that fails. */
 static PyObject *
 make_filter(PyTypeObject *type, BloomfamFilter *filter)
 {
@@ -268,7 +271,7 @@ nulls_of(PyObject *object, Nulls *nulls)
 	return true;
 }
 
-/* Returns the answers as a Python object, an array that bloomfam/_columns.py makes. */
+/* Returns the answers in the sink as a Python array of bools, which bloomfam/_columns.py makes. */
 static PyObject *
 answers_of(const Sink *sink)
 {

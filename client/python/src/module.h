@@ -103,7 +103,10 @@ typedef struct BuilderObject
 	BloomfamType type;
 	/* True during a call, which may run Python code or release the GIL. */
 	bool		busy;
-	/* True if builder is NULL because of a failure after which its keys are unknown. */
+	/*
+	 * True if a call failed after adding some of its keys.  The builder was freed then, as it is
+	 * unknown which keys it has.
+	 */
 	bool		broken;
 } BuilderObject;
 

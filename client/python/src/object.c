@@ -30,7 +30,10 @@ known_class(Batch *batch, Known known, Name module, Name name)
 	found = PyImport_GetModule(name_of(batch, module));
 	if (found != NULL)
 	{
-		/* The module may be half imported, or another module of that name. */
+		/*
+		 * The module found may be imported only in part, or may be another one of that name: the
+		 * class may be missing.
+		 */
 		batch->known[known] = PyObject_GetAttr(found, name_of(batch, name));
 		Py_DECREF(found);
 	}
@@ -85,8 +88,8 @@ read_foreign(Batch *batch, PyObject *object, bool *read)
 }
 
 /*
- * Reads an object that the reader of the type does not know: None, a scalar of numpy or pandas, or
- * an error.
+ * Handles an object that is not of the classes for its key type: reads None, or a scalar of numpy
+ * or pandas; raises a TypeError for any other object.
  */
 static bool
 read_other(Batch *batch, PyObject *object)
@@ -103,7 +106,10 @@ impossible_integer(Batch *batch)
 {
 	if (batch->sink->type->id == BLOOMFAM_TYPE_OID)
 	{
-		/* The server reads a negative OID as another number, so the answer for it is unknown. */
+		/*
+		 * The server reads a negative OID as another number, so the answer is unknown, and the key
+		 * is refused.
+		 */
 		return batch_refuse(batch, PyExc_OverflowError,
 							": the integer is out of the range of oid");
 	}
@@ -500,7 +506,10 @@ network_classes(Batch *batch)
 			Py_DECREF(classes);
 			return NULL;
 		}
-		/* Interface classes need no entry, because they are subclasses of the address classes. */
+		/*
+		 * IPv4Interface and IPv6Interface need no entry, because they are subclasses of the address
+		 * classes.
+		 */
 		batch->known[KNOWN_NETWORKS] = NULL;
 		PyTuple_SetItem(classes, (Py_ssize_t) i, cls);
 	}
@@ -517,7 +526,10 @@ read_inet_like(Batch *batch, PyObject *object)
 	const char *chars;
 	Py_ssize_t	len;
 
-	/* Without the module ipaddress there are no such classes, and no error is set. */
+	/*
+	 * If the module ipaddress is not loaded, the object is of none of its classes, and that is no
+	 * error.
+	 */
 	if (is_network < 0 || (classes == NULL && PyErr_Occurred() != NULL))
 		return false;
 	if (is_network == 0)

@@ -15,7 +15,7 @@
 
 /* ---- from columns to keys ---- */
 
-/* Begins the sink of column i, and stores the column's type in *type. */
+/* Begins the sink that hashes column i of the keys, and stores the column's type in *type. */
 static void
 begin_column(Sink *column, const Sink *sink, size_t i, BloomfamType *type)
 {
@@ -28,7 +28,10 @@ begin_column(Sink *column, const Sink *sink, size_t i, BloomfamType *type)
 	column->column = i + 1;
 }
 
-/* Asks for n keys by their hashes.  A key whose row_answers is not ABSENT is answered as absent. */
+/*
+ * Looks up n keys in the filter by their hashes.  A key that has no hash, as row_answers is not
+ * ABSENT for it, is answered as absent.
+ */
 static bool
 ask_hashes(Sink *sink, const uint64_t *hashes, const uint8_t *row_answers, size_t n,
 		   bool without_gil)
@@ -42,7 +45,7 @@ ask_hashes(Sink *sink, const uint64_t *hashes, const uint8_t *row_answers, size_
 	if (without_gil)
 		begin_without_gil();
 	status = bloomfam_ask_hashes(sink->filter, sink->type, hashes, n, sink->answers, &error);
-	/* An impossible key has no hash, so it is absent. */
+	/* A key that equals no value of its type has no hash; the answer for it is absent. */
 	for (i = 0; status == BLOOMFAM_OK && i < n; i++)
 	{
 		if (row_answers[i] != BLOOMFAM_ABSENT)
