@@ -95,8 +95,9 @@ struct BfSource
 };
 
 /*
- * The output of BfKind.build: where the payload of a filter is written that is built at once.
- * extend() appends zero bytes; it may move the payload, so that bytes changes.
+ * The destination to which BfKind.build writes the payload of a filter that is built at once from
+ * all its keys. extend() appends zero bytes to the payload; it may move the payload, and then
+ * changes bytes.
  */
 typedef struct BfSink BfSink;
 
@@ -131,8 +132,10 @@ typedef enum BfKindId
 	BF_KIND_XOR_PLUS = 9,
 	BF_KIND_BINARY_FUSE = 10,
 	BF_KIND_RIBBON = 11,
-	BF_KIND_IDENTITY = 64,		/* Internal: the result of an aggregate that got no keys. */
-	BF_KIND_PARTIAL = 65		/* Internal: an aggregate's state on its way between processes. */
+	BF_KIND_IDENTITY = 64,		/* Internal kind: the result of an aggregate that got no keys. */
+
+	/* Internal kind: an aggregate's state on its way between processes. */
+	BF_KIND_PARTIAL = 65
 } BfKindId;
 
 /* The capabilities of a kind, which are flags in BfKind.caps. */
@@ -216,7 +219,9 @@ typedef struct BfDesign
 {
 	const BfKind *kind;
 	double		fpr;
-	uint32_t	millibits;		/* Thousandths of a bit per key, before rounding to whole cells. */
+
+	/* The payload's size in thousandths of a bit per key, before rounding to whole cells. */
+	uint32_t	millibits;
 
 	/*
 	 * Thousandths of a bit per key in the packed form, when the filter holds as many keys as it was
@@ -242,7 +247,10 @@ typedef struct BfStats
 	double		fill;
 	uint32_t	hashes;			/* Number of probes per key. */
 
-	/* Number of parts that are probed one after another; 1 for most kinds. */
+	/*
+	 * The number of stages, which are probed one after another, of a filter of kind "scalable"; 1
+	 * for most kinds.
+	 */
 	uint32_t	stages;
 
 	/* Number of counters that have reached their maximum and stay there. */
@@ -303,8 +311,8 @@ struct BfKind
 	uint64_t	(*size) (const BfDesign *design, uint64_t keys);
 
 	/*
-	 * Checks that every other member of the table is memory-safe on a filter with this header and
-	 * with any payload of head->payload_len bytes.  Takes constant time.  Returns NULL, or the
+	 * Checks that all other functions of the BfKind are memory-safe on a filter with this header
+	 * and with any payload of head->payload_len bytes.  Takes constant time.  Returns NULL, or the
 	 * reason why not.
 	 */
 	const char *(*check) (const BfHeader *head);
@@ -451,8 +459,8 @@ extern const BfKind *bf_kind_by_name(const char *name);
 extern const BfKind *bf_kind_at(size_t i);
 
 /*
- * Checks that the members of a kind's table agree with its capabilities.  Returns NULL, or what is
- * wrong.
+ * Checks that the functions and other members of a BfKind agree with its capabilities.  Returns
+ * NULL, or what is wrong.
  */
 extern const char *bf_kind_check(const BfKind *kind);
 
@@ -556,8 +564,8 @@ extern bool bf_stats_sampled(const BfPort *port, const BfView *view, uint64_t ma
 							 BfStats *stats);
 
 /*
- * Fills in the statistics that a filter whose kind has cells would have after being folded by fold,
- * a divisor of the number of its cells.
+ * Fills in the statistics that a filter whose kind has cells would have after a fold that joins
+ * each `fold` cells into one; fold must divide the number of the filter's cells.
  */
 extern void bf_stats_folded(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats);
 

@@ -59,8 +59,8 @@ bf_build_plan(const BfDesign *design, uint64_t expected, uint64_t distinct, BfHe
 	if (!bf_build_is_direct(design->kind, expected))
 	{
 		/*
-		 * A filter that is built at once takes no keys later, so the expected number does not
-		 * matter.  An aggregate's state may expect no keys at all.
+		 * A kind that is built at once takes no keys later: its filter is sized for the keys at
+		 * hand, whatever number is expected.  An aggregate's state may expect no keys at all.
 		 */
 		if (design->kind->build != NULL || keys == 0)
 			keys = 1;
@@ -202,7 +202,10 @@ build_by_adding(const BfPort *port, BfRoom *room, BfHeader *head, BfSource *sour
 
 /* ---- filters that are built at once ---- */
 
-/* A sink that writes into a value that grows; the payload begins after room for the header. */
+/*
+ * A sink that writes the payload into a filter's value, and enlarges the value as needed; the
+ * payload begins after room for the header.
+ */
 typedef struct ValueSink
 {
 	BfSink		sink;
@@ -210,7 +213,7 @@ typedef struct ValueSink
 	BfRoom	   *room;
 	uint8_t    *data;
 	uint64_t	offset;
-	uint64_t	size;			/* The size of data in bytes. */
+	uint64_t	size;			/* The number of bytes allocated at data. */
 } ValueSink;
 
 /*
@@ -250,7 +253,7 @@ build_at_once(const BfPort *port, BfRoom *room, BfHeader *head, BfSource *source
 	if (status != BF_OK)
 		return status;
 
-	/* The planned size is only a guess: give unused memory back if it is much. */
+	/* The size that was planned is only an estimate: give unused memory back if it is much. */
 	size = sink.offset + head->payload_len;
 	if (sink.size - size > size / 8)
 		*data = room->resize(room, *data, size);

@@ -41,7 +41,7 @@ typedef struct BfRoom BfRoom;
 
 struct BfRoom
 {
-	uint8_t    *(*alloc) (BfRoom *room, uint64_t size); /* Returns memory, which is not zeroed. */
+	uint8_t    *(*alloc) (BfRoom *room, uint64_t size); /* Returns size bytes, not zeroed. */
 
 	/* Changes the size of a value's memory, and keeps the bytes that it holds; may move it. */
 	uint8_t    *(*resize) (BfRoom *room, uint8_t *data, uint64_t size);
@@ -77,8 +77,8 @@ extern BfStatus bf_build_plan(const BfDesign *design, uint64_t expected, uint64_
 							  BfHeader *head);
 
 /*
- * Fills in the header of the filter of no keys (kind "identity"), which is the same for every
- * design.  Its family is left empty.
+ * Fills in the header of a filter of kind "identity", which holds no keys; the header does not
+ * depend on any design.  Its key family is left empty.
  */
 extern void bf_build_identity(BfHeader *head);
 
@@ -109,9 +109,10 @@ extern void bf_build_stored(const BfPort *port, BfRoom *room, const BfView *imag
 							uint8_t **data);
 
 /*
- * bf_build_stored_plan and bf_build_stored_payload make the stored form of an image in two steps,
- * for callers that have their own memory.  The plan fills in the header.  The second function
- * writes the payload, which need not be zeroed before.
+ * bf_build_stored_plan() and bf_build_stored_payload() make the form in which a filter is stored
+ * (packed, for kind "counting") from its image in memory in two steps, for callers that have their
+ * own memory. bf_build_stored_plan() fills in the header. bf_build_stored_payload() writes the
+ * payload, which need not be zeroed before.
  */
 extern void bf_build_stored_plan(const BfPort *port, const BfView *image, BfHeader *head);
 extern void bf_build_stored_payload(const BfPort *port, const BfHeader *head, uint8_t *payload,

@@ -93,8 +93,8 @@ apply(BfCellOp op, uint8_t *out, const uint64_t *acc, unsigned words)
 }
 
 /*
- * Combines arrays of different sizes: redraws src with via_cells cells, and joins each cell of the
- * result into out_cells / via_cells neighbouring cells of out.
+ * Combines arrays of cells of different sizes: converts src to an array of via_cells cells, and
+ * joins each of these into out_cells / via_cells neighbouring cells of out.
  */
 static inline __attribute__((always_inline)) void
 combine_unlike(const BfPort *port, BfCellOp op, uint8_t *out, uint64_t out_cells,
@@ -103,7 +103,10 @@ combine_unlike(const BfPort *port, BfCellOp op, uint8_t *out, uint64_t out_cells
 	BfCellOp	join = op == BF_CELL_OR || op == BF_CELL_AND ? BF_CELL_OR : BF_CELL_ADD;
 	unsigned	words = cell_size / 8;
 	uint64_t	repeat = out_cells / via_cells;
-	/* The quotient floor(via * src_cells / via_cells): the first source cell of this range. */
+	/*
+	 * floor(via * src_cells / via_cells): the first cell of src that goes into the array's cell
+	 * `via`.
+	 */
 	uint64_t	first = 0;
 	uint64_t	rest = 0;		/* The remainder of via * src_cells / via_cells. */
 	uint64_t	since = 0;		/* Number of cells handled since the last check for interrupts. */
@@ -121,7 +124,10 @@ combine_unlike(const BfPort *port, BfCellOp op, uint8_t *out, uint64_t out_cells
 			next++;
 			next_rest -= via_cells;
 		}
-		/* Gather the cells from first to the last one that begins before the next range does. */
+		/*
+		 * Gather the cells of src from `first` to the last one that begins before the range of the
+		 * next of the via_cells cells does.
+		 */
 		gather(port, join, acc, src + first * cell_size, next - first + (next_rest > 0), words);
 		for (r = 0; r < repeat; r++)
 			out = apply(op, out, acc, words);
@@ -177,8 +183,8 @@ combine_by(const BfPort *port, BfCellOp op, uint8_t *out, uint64_t out_cells, ui
 }
 
 /*
- * Implements the function described in bf_cells.h. op is a constant in each call of combine_by(),
- * so that the compiler makes a separate loop for every operation.
+ * Implements bf_cells_combine(), which bf_cells.h describes. op is a constant in each call of
+ * combine_by(), so that the compiler makes a separate loop for every operation.
  */
 void
 bf_cells_combine(const BfPort *port, BfCellOp op, uint8_t *out, uint64_t out_cells,
@@ -272,7 +278,7 @@ bf_cells_fold_plan_each(const BfPort *port, const BfView *view, uint64_t cells, 
 
 	bf_stats(port, view, &stats);
 	if (stats.fpr > fpr)
-		return;					/* A fold would only raise the FPR further. */
+		return;					/* The FPR already exceeds fpr, and a fold would only raise it. */
 	head->target_fpr = fpr;
 	head->capacity = (uint64_t) fmin(fmax(1, ceil(stats.keys)), 9e18);
 

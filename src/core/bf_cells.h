@@ -67,7 +67,10 @@ bf_counters_add(uint64_t a, uint64_t b)
 static inline uint64_t
 bf_counters_min(uint64_t a, uint64_t b)
 {
-	/* The fifth bit remains set after the subtraction where a's counter is at least b's. */
+	/*
+	 * Each counter of a gets a fifth bit, which remains set when b's counter is subtracted if a's
+	 * counter is at least b's.
+	 */
 	uint64_t even =
 		(((a & BF_EVEN_NIBBLES) | BF_FIFTH_BITS) - (b & BF_EVEN_NIBBLES)) & BF_FIFTH_BITS;
 	uint64_t	odd =

@@ -16,7 +16,7 @@ bf_design(const BfKind *kind, double fpr, BfDesign *design)
 {
 	if (kind->design == NULL)
 		return BF_UNSUPPORTED;
-	/* The condition is written so that a NaN fails it. */
+	/* The comparison is written so that an fpr that is NaN is refused. */
 	if (!(fpr > 0 && fpr < 1))
 		return BF_FPR_OUT_OF_RANGE;
 	if (fpr < kind->min_fpr)
@@ -106,7 +106,10 @@ bf_union_plan(const BfView *a, const BfView *b, BfHeader *head)
 void
 bf_union(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *a, const BfView *b)
 {
-	/* out has no keys yet: the first union copies a filter into out, at the combination's size. */
+	/*
+	 * out is an empty filter of the result's size: uniting it with the first filter makes a copy in
+	 * that size.
+	 */
 	if (!is_identity(a))
 		head->kind->unite(port, head, out, a);
 	if (!is_identity(b))
@@ -134,12 +137,14 @@ bf_intersect(const BfPort *port, const BfHeader *head, uint8_t *out, const BfVie
 			 const BfView *b)
 {
 	/*
-	 * With the identity, no key is in both: the result is the identity again, which has no payload.
+	 * If either filter is the identity (the filter of no keys), no key is in both: the result is
+	 * the identity again, which has no payload.
 	 */
 	if (is_identity(a) || is_identity(b))
 		return;
 	/*
-	 * out has no keys yet: first it gets the keys of a, then it keeps only those that b has, too.
+	 * out is an empty filter: first it gets the keys of a, then it keeps only those that b has,
+	 * too.
 	 */
 	head->kind->unite(port, head, out, a);
 	head->kind->intersect(port, head, out, b);
@@ -162,7 +167,7 @@ bf_fold_plan(const BfPort *port, const BfView *view, double fpr, BfHeader *head)
 void
 bf_fold(const BfPort *port, const BfHeader *head, uint8_t *out, const BfView *view)
 {
-	/* The identity has no payload to fold. */
+	/* The identity (the filter of no keys) has no payload to fold. */
 	if (head->payload_len != 0)
 		head->kind->fold(port, head, out, view);
 }

@@ -73,7 +73,7 @@ check_header(const uint8_t *p, const BfHeader *head, size_t total)
 		return "the key family's name does not match its number";
 	if (sized)
 	{
-		/* The condition is written so that a NaN fails it. */
+		/* The comparison is written so that a target_fpr that is NaN is refused. */
 		if (!(head->target_fpr > 0 && head->target_fpr < 1))
 			return "the target false positive rate is not between 0 and 1";
 		if (head->capacity == 0 || head->capacity > INT64_MAX)

@@ -63,7 +63,10 @@
 static inline uint64_t
 bf_payload_offset(uint32_t family_len)
 {
-	/* data itself starts at 4 (mod 8), after PostgreSQL's 4 bytes of length. */
+	/*
+	 * The address of data is 4 modulo 8, as PostgreSQL's length word of 4 bytes precedes it; the
+	 * payload is aligned to 8 bytes.
+	 */
 	return (((uint64_t) 4 + BF_FIXED_HEADER_SIZE + family_len + 7) & ~(uint64_t) 7) - 4;
 }
 

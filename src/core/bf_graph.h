@@ -42,7 +42,10 @@
 #include "bf_static_wide.h"
 
 #define BF_GRAPH_MAX_ARITY	5
-/* Not more, because 16 bits of the mix choose a cell within its segment. */
+/*
+ * A segment has at most 2^16 cells, because 16 bits of a key's mix choose a cell within its
+ * segment.
+ */
 #define BF_GRAPH_MAX_LG		16
 
 /*
@@ -62,7 +65,8 @@ typedef struct BfGraph
 	uint64_t	len;
 
 	/*
-	 * The solver sets cells from this one on only where it must; cells that it does not set stay 0.
+	 * The first of the cells that the solver sets only where it must; cells that it does not set
+	 * stay 0.
 	 */
 	uint64_t	deferred;
 } BfGraph;

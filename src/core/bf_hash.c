@@ -19,7 +19,10 @@
  * (Evensen 2018) with the length added.
  */
 #define XXH3_MX2		UINT64_C(0x9fb21c651e98df25)
-/* Bytes 8 to 15 of XXH3's default secret, XORed with bytes 16 to 23. */
+/*
+ * The constant that XXH3 XORs into keys of 8 bytes: bytes 8 to 15 of its default secret, XORed with
+ * bytes 16 to 23.
+ */
 #define XXH3_SECRET		UINT64_C(0xc73ab174c5ecd5a2)
 
 BF_WIDE static void
@@ -35,7 +38,7 @@ hash_wide(uint64_t *values, size_t n)
 		__m512i		h = _mm512_maskz_loadu_epi64(lanes, values + i);
 
 		h = _mm512_xor_si512(_mm512_rol_epi64(h, 32), secret);
-		/* Truth table 0x96 is the XOR of all three operands. */
+		/* With the truth table 0x96, the instruction returns the XOR of all three operands. */
 		h = _mm512_ternarylogic_epi64(h, _mm512_rol_epi64(h, 49), _mm512_rol_epi64(h, 24), 0x96);
 		h = _mm512_mullo_epi64(h, multiplier);
 		h = _mm512_xor_si512(

@@ -20,10 +20,16 @@ typedef struct OpenShards
 	uint64_t	table[BF_WIDE_SHARDS];	/* Offset of the shard's table. */
 	uint64_t	len[BF_WIDE_SHARDS];	/* BfGraph.len of the shard's graph. */
 	uint64_t	lg[BF_WIDE_SHARDS];		/* BfGraph.lg of the shard's graph. */
-	uint64_t	gate[BF_WIDE_SHARDS];	/* Offset of the gate of the straggler list. */
+
+	/* Offset of the bitmap (gate) that spares most keys a search of the straggler list. */
+	uint64_t	gate[BF_WIDE_SHARDS];
 	uint64_t	gate_bits[BF_WIDE_SHARDS];
-	uint64_t	list[BF_WIDE_SHARDS];	/* Offset of the straggler list. */
-	uint64_t	list_bits[BF_WIDE_SHARDS];	/* Bits of an entry of the list. */
+
+	/* Offset of the list of stragglers, the keys that the table could not take. */
+	uint64_t	list[BF_WIDE_SHARDS];
+
+	/* The number of bits of an entry of the straggler list. */
+	uint64_t	list_bits[BF_WIDE_SHARDS];
 	uint64_t	stragglers[BF_WIDE_SHARDS];
 
 	/*
@@ -134,7 +140,10 @@ wide_search(const BfView *view, const OpenShards *open, Asked *asked, BfWideShar
 	__m512i		mask =
 		_mm512_sub_epi64(_mm512_sllv_epi64(_mm512_set1_epi64(1), bits), _mm512_set1_epi64(1));
 	__m512i		wanted = _mm512_srlv_epi64(place, _mm512_sub_epi64(_mm512_set1_epi64(64), bits));
-	__m512i		at = list;		/* The offset at which the remaining entries of the list begin. */
+	/*
+	 * For each key, the offset at which the straggler list's entries that may still match it begin.
+	 */
+	__m512i		at = list;
 	__mmask8	more;
 
 	while ((more = _mm512_mask_cmpgt_epu64_mask(lanes, left, _mm512_set1_epi64(1))) != 0)

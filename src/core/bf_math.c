@@ -19,8 +19,9 @@
 double
 bf_math_occupancy_fpr(double throws, double m, unsigned k)
 {
-	double		one_free;		/* The probability that a given bit is still clear. */
-	double		two_free;		/* The probability that two given bits are both still clear. */
+	double		one_free;		/* The probability that a given bit is clear after all throws. */
+	/* The probability that two given bits are both clear after all throws. */
+	double		two_free;
 	double		mean;
 	double		variance;
 	double		ratio;
@@ -68,7 +69,7 @@ poisson_mean(const double *fpr_of, int n, double load)
 {
 	double		sum = 0;
 	double		rest = 1;
-	double		p = exp(-load);	/* At least 1e-223, so that it does not underflow. */
+	double		p = exp(-load);	/* e^-load is at least 1e-223, and so does not underflow. */
 	int			i;
 
 	for (i = 0; i < n; i++)
@@ -226,7 +227,10 @@ uint32_t
 bf_math_split_design(double fpr)
 {
 	double		fpr_of[MAX_BLOCK_KEYS];
-	/* One key per bit, because a filter is never given fewer bits than keys. */
+	/*
+	 * The search for the highest load ends at one key per bit, because a filter is never given
+	 * fewer bits than keys.
+	 */
 	double		bound = BF_SPLIT_BITS;
 	int			n = table_size(bound);
 
@@ -245,7 +249,10 @@ bf_math_keys(double bits_set, double m, unsigned k)
 uint64_t
 bf_math_round_cells(uint64_t cells)
 {
-	/* Each number is a multiple of the next, so that more cells are never rounded to fewer. */
+	/*
+	 * A number of cells is rounded up to a multiple of one of these numbers.  Each of them is a
+	 * multiple of the next, so that more cells are never rounded to fewer.
+	 */
 	static const uint32_t composite[] = {720720, 55440, 5040, 2520, 840, 120, 60, 12, 6, 2};
 	unsigned	i;
 

@@ -18,7 +18,8 @@
 #define TYPE_STRUCT		12
 #define STOP			0
 
-#define NUM_BYTES		1		/* The number of the field numBytes. */
+/* The number of the field numBytes in the header's Thrift struct. */
+#define NUM_BYTES		1
 #define LAST_FIELD		4
 
 static const char too_short[] = "the header is incomplete";

@@ -23,7 +23,8 @@
 _Static_assert(BF_SHARD_MAX_KEYS <= INDEX_MASK, "an index must fit");
 
 /*
- * The number of cells that are scanned for single keys before the keys that were found are peeled.
+ * The number of cells that are scanned for cells with a single key, before the keys found in this
+ * way are peeled.
  */
 #define SCAN		4096
 
@@ -60,8 +61,8 @@ typedef struct Peel
 	uint32_t   *cell;
 
 	/*
-	 * The peeled keys, in the order in which they were peeled.  The bits from INDEX_BITS on hold
-	 * the number of the key's position by which it was peeled.
+	 * The peeled keys, in the order in which they were peeled.  The bits from INDEX_BITS on say
+	 * which of the key's positions (0 to arity - 1) is the cell from which it was peeled.
 	 */
 	uint32_t   *order;
 	uint32_t	peeled;
@@ -69,7 +70,9 @@ typedef struct Peel
 
 	/* Cells from graph->deferred on, which are peeled only while no other cell waits. */
 	Queue		deferred;
-	uint32_t	scanned;		/* All cells before this one have been scanned for single keys. */
+
+	/* All cells before this one have been scanned for cells with a single key. */
+	uint32_t	scanned;
 	uint32_t	front;			/* All keys before this one have been peeled or given up. */
 } Peel;
 
@@ -124,8 +127,8 @@ count_keys(Peel *peel, unsigned arity, BfPositions positions)
 }
 
 /*
- * Puts a cell into its queue if one_key is true.  The store is made in any case, but counts only if
- * one_key is true, because a branch on it could not be predicted.
+ * Appends a cell to its queue if one_key is true.  The cell is always stored after the queue's end,
+ * and one_key decides only whether the queue grows: a branch on it could not be predicted.
  */
 static inline __attribute__((always_inline)) void
 wait_if(Peel *peel, bool defers, uint64_t cell, bool one_key)
@@ -340,7 +343,8 @@ bf_peel(const BfPort *port, BfShardBuild *build, const BfGraph *graph)
 void
 bf_peel_pack(const BfPort *port, uint8_t *out, const uint32_t *values, uint64_t n, unsigned width)
 {
-	uint64_t	left = 0;		/* Bits of values that do not fill a byte yet. */
+	/* Bits of the values read so far that do not fill a byte of the output yet. */
+	uint64_t	left = 0;
 	unsigned	nleft = 0;
 	uint64_t	i;
 

@@ -53,7 +53,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The largest number of kept bits. */
+/* The most bits of a hash that a run can keep (the kept bits). */
 #define BF_RUN_MAX_P			56
 
 /* The smallest and the largest size of a page's body, in bytes. */
@@ -76,17 +76,29 @@
  */
 typedef struct BfRunShape
 {
-	uint64_t	d;				/* The number of different rests, at least 1. */
+	/*
+	 * The number of different values of `rest`, the part of a hash that an entry stores in one
+	 * number with its place; at least 1.
+	 */
+	uint64_t	d;
 
-	/* The number of main pages, 1 to the lesser of BF_RUN_MAX_PAGES and 2^p. */
+	/*
+	 * The number of main pages, from 1 to the lesser of BF_RUN_MAX_PAGES and 2^p, where p is the
+	 * number of kept bits.
+	 */
 	uint32_t	pages;
-	uint32_t	first_block;	/* The first block of the run's places. */
+	uint32_t	first_block;	/* The first block of the table that the run's places can be in. */
 	uint32_t	blocks;
 
 	/* The largest offset of a place within its block; the smallest is 1. */
 	uint16_t	offsets;
 	uint8_t		p;				/* The number of kept bits of a hash, 1 to BF_RUN_MAX_P. */
-	uint8_t		s;				/* The number of bits of low. */
+
+	/*
+	 * The number of bits of `low`, the lowest bits of a hash, which an entry stores after rest and
+	 * place; usually 0.
+	 */
+	uint8_t		s;
 } BfRunShape;
 
 /*
@@ -101,13 +113,15 @@ typedef struct BfRun
 	uint32_t	buckets;		/* The number of buckets of a page. */
 	uint32_t	unary_at;		/* Offset of the unary part in bytes from the body's beginning. */
 	uint32_t	records_at;
-	uint32_t	width;			/* The number of bits of a record, w + s. */
+
+	/* The number of bits of a stored entry: w for rest and place, and s for low. */
+	uint32_t	width;
 	uint32_t	w;
 	uint64_t	places;			/* The number of different places, blocks * offsets. */
 
 	/*
-	 * floor((2^64 - 1) / x) for x = d, for the division by d (bf_run_divide()). by_places and
-	 * by_offsets are the corresponding values for places and offsets.
+	 * floor((2^64 - 1) / d), with which bf_run_divide() divides by d. by_places and by_offsets are
+	 * the corresponding values for the members places and offsets.
 	 */
 	uint64_t	by_d;
 	uint64_t	by_places;
@@ -267,9 +281,9 @@ extern uint32_t bf_run_find(const BfRunPage *page, const BfRunAim *aim, uint32_t
 							uint64_t *places, uint32_t max);
 
 /*
- * Returns whether the overflow pages may hold further entries of an aim.  If page is the main page,
- * that is any of its overflow pages; if page is an overflow page, the next one, which does not
- * exist if page is the last.
+ * Returns whether further entries with the aim's kept bits may be on overflow pages.  If page is
+ * the main page, any of its overflow pages may have them; if page is an overflow page, the next
+ * one, which does not exist if page is the last.
  */
 extern bool bf_run_more(const BfRunPage *page, const BfRunAim *aim);
 
@@ -291,10 +305,15 @@ extern bool bf_run_more(const BfRunPage *page, const BfRunAim *aim);
  */
 typedef struct BfRunSearch
 {
-	uint32_t	begin;			/* The number in the run of the interval's first overflow page. */
-	uint32_t	end;			/* The number after that of the interval's last overflow page. */
-	uint32_t	low;			/* All pages before low begin below the aim's kept bits. */
-	uint32_t	high;			/* No page from high on begins below the aim's kept bits. */
+	/* The number in the run of the first overflow page of the interval that is searched. */
+	uint32_t	begin;
+	uint32_t	end;			/* The number of the interval's last overflow page, plus 1. */
+
+	/* All overflow pages before this one begin below the aim's kept bits. */
+	uint32_t	low;
+
+	/* No overflow page from this one on begins below the aim's kept bits. */
+	uint32_t	high;
 } BfRunSearch;
 
 extern void bf_run_search_begin(BfRunSearch *search, const BfRunPage *main_page);
@@ -304,7 +323,10 @@ extern void bf_run_search_tell(BfRunSearch *search, const BfRunPage *page, const
 /* An entry of a run, as it is read and written. */
 typedef struct BfRunEntry
 {
-	/* When reading: the kept bits, aligned at the top, with zeros below. */
+	/*
+	 * The entry's hash.  In an entry that was read: its kept bits at the top of 64 bits, with zeros
+	 * below.
+	 */
 	uint64_t	hash;
 	uint64_t	place;			/* The place: block * 2^16 + offset. */
 } BfRunEntry;
@@ -316,8 +338,8 @@ typedef struct BfRunCursor
 	uint32_t	word;			/* The number of words of the unary part that have been loaded. */
 
 	/*
-	 * The remaining ones of the last word that was loaded.  The next word is loaded when none
-	 * remain.
+	 * The 1 bits, each for an entry, of the last loaded word that have not been read yet.  When
+	 * none remain, the next word is loaded.
 	 */
 	uint64_t	left;
 } BfRunCursor;
@@ -357,9 +379,14 @@ typedef enum BfRunStatus
 {
 	BF_RUN_OK = 0,
 
-	/* The hash is below the last one, or of an interval that is done already. */
+	/*
+	 * The entry's hash is below the last one, or belongs to an interval whose pages were already
+	 * emitted.
+	 */
 	BF_RUN_DISORDER,
-	BF_RUN_NO_PLACE,			/* The place is not among those of the shape. */
+
+	/* The entry's place is not among those that the run's shape allows. */
+	BF_RUN_NO_PLACE,
 	BF_RUN_TOO_LARGE			/* The run would have more overflow pages than BF_RUN_MAX_PAGES. */
 } BfRunStatus;
 

@@ -33,8 +33,8 @@
 #define BF_RUN_SPARE	8
 
 /*
- * The largest number of bits of a record without low, and of low.  With up to 7 bits before it,
- * such a field fits into one load of 8 bytes.
+ * The most bits that a stored entry's number rest * places + place can have, and the most bits of
+ * low.  With up to 7 bits before it, such a field fits into one load of 8 bytes.
  */
 #define BF_RUN_FIELD	56
 
@@ -68,7 +68,10 @@ bf_run_begin(const BfRunShape *shape, uint32_t i)
 	return (uint64_t) ((at + shape->pages - 1) / shape->pages);
 }
 
-/* Returns the number of entries of a page's directory; bucket 0 has none. */
+/*
+ * Returns the number of entries of a page's directory, which has one for each BF_RUN_SAMPLE
+ * buckets, but none for bucket 0.
+ */
 static inline uint32_t
 bf_run_samples(const BfRun *run)
 {
@@ -81,14 +84,20 @@ bf_run_words(const BfRun *run)
 	return (run->records_at - run->unary_at) / 8;
 }
 
-/* Reads a field of at most BF_RUN_FIELD bits that begins the given number of bits after p. */
+/*
+ * Reads a field of at most BF_RUN_FIELD bits that begins the given number of bits after the address
+ * p.
+ */
 static inline uint64_t
 bf_run_get(const uint8_t *p, uint64_t bit, unsigned bits)
 {
 	return (bf_load64(p + bit / 8) >> (bit % 8)) & bf_run_mask(bits);
 }
 
-/* Writes a field that begins the given number of bits after p.  Its bits must be zero before. */
+/*
+ * Writes a field that begins the given number of bits after the address p.  Its bits must be zero
+ * before.
+ */
 static inline void
 bf_run_put(uint8_t *p, uint64_t bit, uint64_t value)
 {
@@ -103,7 +112,7 @@ typedef struct BfRunRecord
 	uint32_t	bucket;
 } BfRunRecord;
 
-/* Converts a place relative to the run to one outside of it, block * 2^16 + offset. */
+/* Converts a place from its number within the run to the form block * 2^16 + offset. */
 static inline uint64_t
 bf_run_place(const BfRun *run, uint64_t place)
 {

@@ -55,7 +55,7 @@ all_zero(const uint8_t *from, const uint8_t *to)
 	return any == 0;
 }
 
-/* Counts the ones of the unary part; a valid page has as many ones as entries. */
+/* Counts the 1 bits of a page's unary part; a valid page has as many of them as entries. */
 static uint32_t
 count_ones(const BfRunPage *page)
 {
@@ -167,7 +167,7 @@ behind_zero(const BfRunPage *page, uint32_t z, uint32_t *at)
 	return false;
 }
 
-/* Returns the number of consecutive ones of the unary part that begin at bit `at`. */
+/* Returns the number of consecutive 1 bits of a page's unary part that begin at bit `at`. */
 static uint32_t
 ones_from(const BfRunPage *page, uint32_t at)
 {
@@ -225,8 +225,8 @@ bf_run_find(const BfRunPage *page, const BfRunAim *aim, uint32_t *from, uint64_t
 		uint64_t	place = bf_run_get(records, at, run->w) - aim->record;
 
 		/*
-		 * An entry with another rest gives a difference that either is negative, and so wraps
-		 * around, or is too large.
+		 * If the entry's rest is not the aim's, the difference is either negative, and so wraps
+		 * around, or too large.
 		 */
 		if (place < run->places &&
 			(run->shape.s == 0 || bf_run_get(records, at + run->w, run->shape.s) == aim->low))
@@ -270,7 +270,8 @@ bf_run_search_next(BfRunSearch *search, uint32_t *number)
 		return true;
 	}
 	/*
-	 * The page before the first that does not begin below the aim may end with the aim's entries.
+	 * The overflow page before the first one that does not begin below the aim's kept bits may end
+	 * with entries that have these bits.
 	 */
 	*number = search->low - (search->low > search->begin);
 	return false;

@@ -21,7 +21,9 @@
  */
 #define SLACK			2300
 
-/* The smallest share of a page's capacity that is planned to be filled, in thousandths. */
+/*
+ * The smallest share of a page's entries that a plan fills, in thousandths of the page's capacity.
+ */
 #define MIN_FILL		250
 
 static unsigned
@@ -50,7 +52,10 @@ square_root(uint64_t x)
 static uint64_t
 zeros_share(uint64_t n, const BfRunShape *shape)
 {
-	/* The factor 17/16 is in units of 1/128, with which 2^p still fits 64 bits. */
+	/*
+	 * The share is computed in units of 1/128 bit, where 17/16 is 136: then 2^p times 136 still
+	 * fits 64 bits.
+	 */
 	uint64_t	share = (UINT64_C(136) << shape->p >> shape->s) / n / shape->d;
 
 	return BF_MIN(share, UINT32_MAX) * MILLI / 128;
@@ -69,8 +74,8 @@ split(uint64_t n, BfRunShape *shape, uint64_t places, uint64_t *fixed)
 	uint64_t	zeros;
 
 	/*
-	 * The product d 2^s should be about the gap between two hashes, and d * places must fit the
-	 * field.
+	 * The product d * 2^s, the range of hashes of a bucket, should be about the gap between two
+	 * hashes, and d * places must fit a field of BF_RUN_FIELD bits.
 	 */
 	shape->s = gap + w > BF_RUN_FIELD - 1 ? (uint8_t) (gap + w - (BF_RUN_FIELD - 1)) : 0;
 	for (;; w++)
@@ -90,7 +95,8 @@ bf_run_plan(uint64_t n, unsigned p, uint32_t first_block, uint64_t blocks, unsig
 {
 	BfRunShape	plan = {.p = (uint8_t) p, .first_block = first_block};
 	uint64_t	room = ((uint64_t) body - BF_RUN_HEAD - BF_RUN_SPARE) * 8;
-	uint64_t	lost = 64 + 2 * 64; /* The bits of a page that are lost by rounding to words. */
+	/* The bits of a page that rounding its parts to whole words can lose. */
+	uint64_t	lost = 64 + 2 * 64;
 	uint64_t	fixed;
 	uint64_t	zeros;
 	uint64_t	fill;
@@ -108,7 +114,10 @@ bf_run_plan(uint64_t n, unsigned p, uint32_t first_block, uint64_t blocks, unsig
 	plan.offsets = (uint16_t) offsets;
 	zeros = split(n, &plan, blocks * offsets, &fixed);
 
-	/* The share of the capacity to fill, and the number of entries that gives; both times MILLI. */
+	/*
+	 * fill is the share of a page's capacity that is to be filled, and mean the number of entries
+	 * that this gives; both are times MILLI.
+	 */
 	fill = MILLI - BF_MIN(MILLI - MIN_FILL,
 						  SLACK * 100 / square_root(10000 * room * MILLI / (fixed + zeros)));
 	mean = (room - lost) * MILLI * fill / (fixed + zeros * fill / MILLI);
@@ -160,7 +169,7 @@ bf_run_open(const BfRunShape *shape, uint32_t body, BfRun *run, const char **rea
 	run->by_places = UINT64_MAX / run->places;
 	run->by_offsets = UINT64_MAX / shape->offsets;
 
-	/* The number of hashes in the longest interval, minus 1. */
+	/* The number of possible kept bits in the longest interval of a main page, minus 1. */
 	longest = ((UINT64_C(1) << shape->p) - 1) / shape->pages;
 	buckets = (longest >> shape->s) / shape->d + 1;
 	if (buckets > body * 8)
@@ -225,8 +234,8 @@ bf_run_page_begin(const BfRun *run, uint32_t i)
 }
 
 /*
- * Implements the function described in bf_run.h.  With kept * pages = page * 2^p + part, kept is
- * floor(part / pages) after the first hash of its page, which saves a long division.
+ * Implements bf_run_aim().  With kept * pages = page * 2^p + part, kept is floor(part / pages)
+ * after the first hash of its page, which saves a long division.
  */
 void
 bf_run_aim(const BfRun *run, uint64_t hash, BfRunAim *aim)

@@ -16,8 +16,9 @@
 #define CHUNK	((uint64_t) 1 << 16)
 
 /*
- * Returns the number of bytes that a list of stragglers takes, including its gate if there is a
- * table.
+ * Returns the number of bytes that a shard's list of stragglers (keys that its table could not
+ * take) occupies, together with the bitmap (gate) that spares most keys a search of the list; there
+ * is a gate only beside a table.
  */
 static uint64_t
 list_len(unsigned width, uint32_t stragglers, bool with_table)
@@ -50,7 +51,7 @@ bf_static_size(const BfDesign *design, uint64_t keys,
 	uint64_t	n;
 	uint64_t	each;
 
-	/* A key takes at least a bit. */
+	/* As each key takes at least a bit, this many keys do not fit a value. */
 	if (keys / 8 > BF_MAX_VALUE_SIZE)
 		return UINT64_MAX;
 	if (keys == 0)
@@ -69,7 +70,10 @@ bf_static_check(const BfHeader *head)
 	if (head->payload_len <
 		(uint64_t) head->param[BF_STATIC_SHARDS] * BF_STATIC_ENTRY + BF_STATIC_PADDING)
 		return "the payload is shorter than its directory";
-	/* A filter that has been planned, but not built, has no shards either. */
+	/*
+	 * A filter without shards must be empty.  A filter whose size was planned, but which was not
+	 * built, has no shards either.
+	 */
 	if (head->param[BF_STATIC_SHARDS] == 0 && head->keys_added != 0)
 		return "a filter without shards holds keys";
 	return NULL;
@@ -158,8 +162,9 @@ drop_shard(Input *input, uint64_t n)
 }
 
 /*
- * Writes the list of those of n keys that are marked, and the gate after it.  If marked is NULL,
- * writes the list of all n keys, without a gate.
+ * Writes a list of stragglers: those of n keys that are marked, and after the list the gate, a
+ * bitmap that spares most probes a search of the list.  If marked is NULL, writes the list of all n
+ * keys, without a gate.
  */
 static void
 write_list(uint8_t *out, unsigned width, const uint64_t *hashes, uint32_t n, uint64_t shards,
@@ -273,8 +278,8 @@ bf_static_build(const BfPort *port, BfHeader *head, BfSource *source, BfSink *si
 		build.hashes = input.hashes;
 		build.n = (uint32_t) n;
 		/*
-		 * A shard that has more keys than chance would give it is not solved: it consists of a list
-		 * alone.
+		 * A shard with more keys than chance would give it is not passed to the solver: it gets no
+		 * table, and all its keys are in its list of stragglers.
 		 */
 		if (n > 0 && n <= most)
 		{
@@ -357,7 +362,11 @@ validate_list(const BfView *view, const BfShard *shard)
 	unsigned	bits;
 	uint64_t	gate_len = shard->geometry != 0 ? (uint64_t) shard->stragglers * BF_STATIC_GATE : 0;
 	const uint8_t *gate = shard->table - gate_len;
-	uint64_t	next_bit = 0;	/* The first bit of the gate that has not been counted yet. */
+	/*
+	 * The first bit of the gate (the bitmap beside the list of stragglers) that has not been
+	 * counted yet.
+	 */
+	uint64_t	next_bit = 0;
 	uint64_t	last = 0;
 	uint64_t	set = 0;
 	uint64_t	i;

@@ -70,13 +70,18 @@
  */
 #define BF_SHARD_MAX_KEYS	(BF_SHARD_KEYS + BF_SHARD_KEYS / 8)
 
-#define BF_STATIC_WIDTH		0	/* The index in param[] of the width of a fingerprint, w. */
+/* The index in param[] of w, the number of bits of a fingerprint. */
+#define BF_STATIC_WIDTH		0
 #define BF_STATIC_SHARDS	3
 
 #define BF_STATIC_MAX_WIDTH	32
 #define BF_STATIC_ENTRY		16	/* The size of a directory entry in bytes. */
 #define BF_STATIC_PADDING	8
-#define BF_STATIC_GATE		2	/* The size of the gate in bytes per straggler. */
+/*
+ * The size in bytes per straggler of the gate, the bitmap that spares most probes a search of the
+ * list of stragglers.
+ */
+#define BF_STATIC_GATE		2
 
 /* ---- what is derived from a key's hash ---- */
 
@@ -202,12 +207,15 @@ bf_static_find(const BfView *view, uint64_t hash, BfShard *shard)
 	bf_static_open(view, bf_static_locate(view, hash, &shard->place), shard);
 }
 
-/* Searches the list of stragglers for a key; called by bf_static_listed() only.  Not inlined. */
+/*
+ * Searches a shard's list of stragglers for a key.  Called by bf_static_listed() only, and not
+ * inlined.
+ */
 extern bool bf_static_search(const BfView *view, const BfShard *shard);
 
 /*
- * Returns how many high bits of each straggler's place the list holds; the comment at the head of
- * bf_static.h has the formula.
+ * Returns how many high bits of each straggler's place (its position within the shard) the list of
+ * stragglers holds; the comment at the head of bf_static.h has the formula.
  */
 static inline unsigned
 bf_static_list_bits(unsigned width, uint32_t stragglers, bool with_table)
@@ -251,7 +259,9 @@ typedef struct BfShardBuild
 
 	/* The number of hashes.  When the solver is called: 1 to BF_SHARD_MAX_KEYS. */
 	uint32_t	n;
-	uint32_t	shards;			/* The number of shards, for bf_static_place(). */
+
+	/* The number of the filter's shards, which bf_static_place() needs. */
+	uint32_t	shards;
 
 	/*
 	 * Memory of scratch_len() bytes, aligned for any type.  It still holds what the previous shard
@@ -265,8 +275,12 @@ typedef struct BfShardBuild
 	 * that it gives up to 1.
 	 */
 	uint8_t    *straggler;
-	uint32_t	geometry;		/* Describes the table's shape; not 0. */
-	uint8_t    *table;			/* The table: max_table_len() + 8 bytes, zeroed before. */
+
+	/* Describes the shape of the shard's table, in a form of the kind's own; not 0. */
+	uint32_t	geometry;
+
+	/* The shard's table: max_table_len() + 8 bytes, zeroed before the solver is called. */
+	uint8_t    *table;
 
 	/* How many bytes of table are used; the remaining bytes stay zero. */
 	uint64_t	table_len;
@@ -296,7 +310,10 @@ typedef struct BfStaticKind
 /* Probes a filter without shards: always returns false, as the filter contains no keys. */
 extern bool bf_static_probe_none(const BfView *view, uint64_t hash);
 
-/* Returns the least w with 2^-w at most fpr; fpr must be at least 2^-32. */
+/*
+ * Returns the least number w of bits of a fingerprint with 2^-w at most fpr; fpr must be at least
+ * 2^-32.
+ */
 extern unsigned bf_static_width(double fpr);
 
 /*
@@ -324,15 +341,17 @@ extern const char *bf_static_validate(const BfPort *port, const BfView *view,
 									  const BfStaticKind *kind);
 
 /*
- * Implements BfKind.stats, except for the member hashes, which the kind must set. table_fpr(head,
- * geometry) returns the FPR of a table, and must be defined for any geometry.
+ * Implements BfKind.stats, except for the member hashes (probes per key), which the kind must set.
+ * table_fpr(head, geometry) returns the FPR of a shard's table, and must be defined for any
+ * geometry.
  */
 extern void bf_static_stats(const BfPort *port, const BfView *view,
 							double (*table_fpr)(const BfHeader *head, uint32_t geometry),
 							BfStats *stats);
 
 /*
- * Returns 2^-w, whatever the geometry: serves as the table_fpr of kinds without fractions of a bit.
+ * Returns 2^-w, the FPR of a table of fingerprints of w bits, whatever its geometry.  Serves as the
+ * table_fpr of kinds whose fingerprints have a whole number of bits.
  */
 extern double bf_static_fpr(const BfHeader *head, uint32_t geometry);
 

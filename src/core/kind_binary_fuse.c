@@ -44,7 +44,8 @@
 #include "bf_lookup.h"
 #include "bf_peel.h"
 
-#define ARITY			1		/* The index in param[] of the number of positions. */
+/* The index in param[] of the number of positions (cells) of a key. */
+#define ARITY			1
 #define DEFAULT_ARITY	4
 
 #define LG_BITS			5
@@ -70,7 +71,10 @@ fuse_graph(const BfHeader *head, uint32_t geometry, BfGraph *graph)
 static uint32_t
 fuse_geometry(unsigned arity, uint64_t n)
 {
-	/* Cells per 10,000 keys in an infinitely long table. */
+	/*
+	 * The cells that an infinitely long table has per 10,000 keys, for 3, 4 and 5 positions of a
+	 * key.
+	 */
 	static const uint32_t least[] = {10894, 10236, 10076};
 	static const uint32_t more[] = {4000, 6500, 6000};
 	int			bits = n > 0 ? 64 - __builtin_clzll(n) : 0;
@@ -80,10 +84,13 @@ fuse_geometry(unsigned arity, uint64_t n)
 
 	/* A segment has about n^(5/8) cells; bits is the length of n in binary. */
 	lg = lg > 1 ? lg : 1;
-	/* slack is more * 2^(-lg / 2), where 0.707 is 2^(-1/2). */
+	/*
+	 * The slack is what a finite table has in addition per 10,000 keys: more * 2^(-lg / 2), where
+	 * 0.707 is 2^(-1/2).
+	 */
 	slack = (lg % 2 == 0 ? 1000 : 707) * (uint64_t) more[arity - 3] / 1000 >> (lg / 2);
 	cells = n * (least[arity - 3] + slack) / 10000;
-	/* Take the nearest number of segments, and one more if the cells would not fill one. */
+	/* Round the cells to the nearest number of segments, and add one if they would not fill one. */
 	return (uint32_t) (((cells + (UINT64_C(1) << lg) / 2) >> lg) + (cells >> lg == 0)) << LG_BITS |
 		   (uint32_t) lg;
 }

@@ -38,7 +38,10 @@
 #define BLOCK_BYTES		(BF_BLOCK_BITS / 8)
 #define BIT_SHIFT		(32 - 9)	/* A block has 2^9 bits. */
 
-/* The powers 1 to 16 of 0x9e3779b9, 2^32 over the golden ratio, modulo 2^32. */
+/*
+ * The multipliers that give the positions of a key's bits: the powers 1 to 16 of 0x9e3779b9, which
+ * is 2^32 over the golden ratio, modulo 2^32.
+ */
 static const uint32_t multiplier[BF_MAX_BLOCK_PROBES] __attribute__((aligned(64))) = {
 	0x9e3779b9, 0xe35e67b1, 0x734297e9, 0x35fbe861, 0xdeb7c719, 0x0448b211, 0x3459b749, 0xab25f4c1,
 	0x52941879, 0x9c95e071, 0xf5ab9aa9, 0x2d6ba521, 0x8bededd9, 0x9bfb72d1, 0x3ae1c209, 0x7fca7981,
@@ -121,7 +124,7 @@ blocked_probe_sliced(const BfHeader *head, uint64_t hash, BfFetch fetch, void *a
 
 #ifdef BF_HAVE_AVX2
 
-/* Read from element 8 - k on, the array gives k ones, then zeros. */
+/* Eight elements that are read from element 8 - k on are k ones, then zeros: a mask of k lanes. */
 static const uint32_t lane_ones[16] = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0};
 
 /*
@@ -196,7 +199,10 @@ test_bits_neon(const uint8_t *block, uint32_t x, unsigned k)
 {
 	static const uint8_t number[BF_MAX_BLOCK_PROBES] = {0, 1, 2,  3,  4,  5,  6,  7,
 														8, 9, 10, 11, 12, 13, 14, 15};
-	/* The high half of each product: 6 bits for the byte, 3 for the bit in it. */
+	/*
+	 * The high half of each product of hash and multiplier: 6 bits choose the byte of the block, 3
+	 * the bit in it.
+	 */
 	uint16x4_t	high[4];
 	uint16x8_t	first;
 	uint16x8_t	last;
@@ -427,7 +433,8 @@ const BfKind bf_kind_blocked = {
 	.caps = BF_CAN_ADD | BF_CAN_UNION | BF_CAN_INTERSECT | BF_CAN_FOLD,
 	.hash_id = BF_HASH_XXH3,
 	/*
-	 * At a lower FPR, the effect of choosing a key's pattern by 32 bits only would begin to show.
+	 * At an FPR lower than this, the effect of choosing a key's bits by only 32 bits of its hash
+	 * would begin to show.
 	 */
 	.min_fpr = 1e-5,
 	.better_kind = "standard",

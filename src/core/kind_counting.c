@@ -82,7 +82,7 @@ counting_design(BfDesign *design)
 	unsigned	k = 0;
 	uint32_t	millicounters = bf_math_standard_design(design->fpr, &k);
 	double		mean = 1000.0 * k / millicounters;
-	double		p = exp(-mean);	/* The probability that a counter is j. */
+	double		p = exp(-mean);	/* The probability that a counter has the value j. */
 	/* The probability that a counter is j or more: the share of counters in plane j + 1. */
 	double		reached = 1;
 	double		bits = 0;
@@ -227,7 +227,7 @@ counting_count(const BfView *view, uint64_t hash)
 
 		if (counter == SATURATED)
 			continue;
-		/* The key has added as much to this counter as it has probes that fall on it. */
+		/* A key adds 1 to a counter for each of the key's probes that fall on it. */
 		for (j = 0; j < k; j++)
 			probes += at[j] == at[i];
 		least = BF_MIN(least, counter / probes);
@@ -237,7 +237,7 @@ counting_count(const BfView *view, uint64_t hash)
 
 /* ---- adding and removing keys ---- */
 
-/* The number of keys by which the prefetching of counters is ahead of their change. */
+/* The number of keys by which prefetching counters runs ahead of changing them. */
 #define AHEAD	4
 
 static inline void
@@ -275,9 +275,9 @@ counting_add(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, siz
 }
 
 /*
- * Implements BfKind.remove: subtracts 1 for each probe of a key.  If a counter is 0, restores the
- * counters that it has changed for the key.  These are then 13 at most, so counters at 15 are
- * saturated ones, which it had left alone.
+ * Implements BfKind.remove: subtracts 1 from a counter for each probe of a key that falls on it.
+ * If a counter is 0, restores the counters that it has changed for the key.  A changed counter is
+ * then 13 at most, so a counter at 15 is a saturated one, which was not changed.
  */
 static size_t
 counting_remove(const BfHeader *head, uint8_t *payload, const uint64_t *hashes, size_t n)
@@ -342,8 +342,9 @@ counting_validate(const BfPort *port, const BfView *view)
 }
 
 /*
- * Computes statistics from the first words of the loose form, the given number or a few more.  For
- * a whole filter, pass the number of all its words, which fold divides.
+ * Computes the statistics that a filter would have after a fold, from the given number of words of
+ * its loose form, or a few more, from the first on.  For a whole filter, pass the number of all its
+ * words, which fold must divide.
  */
 static void
 stats_of_words(const BfPort *port, const BfView *view, uint64_t fold, uint64_t words,
@@ -351,8 +352,9 @@ stats_of_words(const BfPort *port, const BfView *view, uint64_t fold, uint64_t w
 {
 	unsigned	k = view->head.param[PARAM_PROBES];
 	Reader		reader;
-	uint64_t	sum = 0;		/* The sum of the words that a fold joins into one. */
-	uint64_t	joined = 0;		/* The number of words that a fold has joined so far. */
+	uint64_t	sum = 0;		/* The sum of the words that the fold joins into one. */
+	/* The number of words that the fold has summed up so far for the present word. */
+	uint64_t	joined = 0;
 
 	bf_counting_open_reader(&reader, view);
 	while (reader.done < words)
@@ -378,7 +380,7 @@ stats_of_words(const BfPort *port, const BfView *view, uint64_t fold, uint64_t w
 	stats->fill = (double) stats->bits_set / (double) stats->bits;
 	stats->hashes = k;
 	stats->keys = bf_math_keys((double) stats->bits_set, (double) stats->bits, k);
-	/* The k probes are independent and uniform, so the result is exact for the given counters. */
+	/* The k probes are independent and uniform, so this FPR is exact for the present counters. */
 	stats->fpr = pow(stats->fill, k);
 }
 
@@ -442,7 +444,8 @@ const BfKind bf_kind_counting = {
 	.hash_id = BF_HASH_XXH3,
 	.min_fpr = 1e-15,
 	.when = "keys are removed again, or how often each was added matters",
-	.cell_size = WORD_BYTES, /* The size of a word of the loose form. */
+	/* Folds join words of the loose form (an array of counters), which have this size. */
+	.cell_size = WORD_BYTES,
 	.design = counting_design,
 	.size = counting_size,
 	.check = counting_check,

@@ -16,17 +16,18 @@
 #define WORD_BYTES		8
 #define WORD_COUNTERS	16
 #define COUNTER_BITS	4
-#define SATURATED		15		/* A counter that has reached this value no longer changes. */
+/* A counter that has reached this value is saturated, and no longer changes. */
+#define SATURATED		15
 
 /* The lowest bit of each counter of a word. */
 #define LANES			UINT64_C(0x1111111111111111)
 
 /* Indexes in BfHeader.param. */
-#define PARAM_PROBES	0		/* The number of probes, k. */
+#define PARAM_PROBES	0		/* The number of probes of a key, k. */
 /* 1 if the filter is packed.  0 if it is loose; param[2] and param[3] are then 0. */
 #define PARAM_PACKED	1
 #define PARAM_WORDS		2		/* The number of words of the loose form. */
-#define PARAM_PLANES	3		/* The number of planes, t. */
+#define PARAM_PLANES	3		/* The number of planes (bitmaps) of the packed form, t. */
 
 /* Returns the number of the counter that a key's i-th probe falls on. */
 static inline uint64_t

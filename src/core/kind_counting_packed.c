@@ -51,7 +51,7 @@ tail_size(uint64_t counters)
 	return round_words((counters + 1) / 2);
 }
 
-/* Returns the number of bits that are set in the first `runs` runs of RUN_BITS bits of a plane. */
+/* Returns the number of bits that are set in the first `runs` * RUN_BITS bits of a plane. */
 static inline uint64_t
 rank_of(const Plane *plane, uint64_t runs)
 {
@@ -68,7 +68,9 @@ bf_counting_find_planes(const BfView *view, Planes *planes)
 
 	memset(planes, 0, sizeof(*planes));
 	planes->n = view->head.param[PARAM_PLANES];
-	/* Until all planes are found, there is a tail, though an empty one. */
+	/*
+	 * Assume an empty tail until all planes are found: reading a counter from it returns SATURATED.
+	 */
 	planes->has_tail = true;
 	for (j = 0; j < planes->n; j++)
 	{
@@ -113,8 +115,8 @@ read_bits(const Plane *plane, uint64_t at, unsigned n)
 }
 
 /*
- * Returns a counter of the tail; at least the number of planes, as the counter's bit is set in all
- * of them.
+ * Returns a counter that is stored in the tail; at least the number of planes, as only counters
+ * that are set in all planes are in the tail.
  */
 static inline unsigned
 read_tail(const Planes *planes, uint64_t at)
@@ -249,14 +251,20 @@ popcount_bmi2(uint64_t x)
 
 /* ---- reading counters, and loosening ---- */
 
-/* Implements Reader.read; inlined with one set of the operations on bits. */
+/*
+ * Implements Reader.read with one of the implementations of deposit, spread and popcount, which are
+ * inlined.
+ */
 static inline __attribute__((always_inline)) unsigned
 read_group_with(Reader *reader, uint64_t *counters, uint64_t (*deposit) (uint64_t x, uint64_t mask),
 				uint64_t (*spread) (uint64_t x), unsigned (*popcount) (uint64_t x))
 {
 	const Planes *planes = &reader->planes;
 	unsigned	n = (unsigned) BF_MIN(reader->words - reader->done, GROUP);
-	uint64_t	mask = UINT64_MAX;	/* The counters that have reached j; before plane 1, all. */
+	/*
+	 * The counters of the group that are at least j, a bit for each; all counters before plane 1.
+	 */
+	uint64_t	mask = UINT64_MAX;
 	unsigned	j;
 	unsigned	w;
 
@@ -383,7 +391,8 @@ count_reached(const BfPort *port, const BfView *view, uint64_t *reached)
 			left[w] = bf_load64(view->payload + (i + w) * WORD_BYTES);
 		for (j = 1; (left[0] | left[1] | left[2] | left[3]) != 0; j++)
 		{
-			uint64_t	sum = 0;	/* The sum of the words' bits in each lane. */
+			/* In each lane, the number of words whose counter there is at least j. */
+			uint64_t	sum = 0;
 
 			for (w = 0; w < GROUP; w++)
 			{
@@ -418,8 +427,8 @@ shortest_form(const uint64_t *reached, uint64_t *length)
 	unsigned	t;
 
 	/*
-	 * With no planes, all counters are in the tail: this has the length of the loose form, which no
-	 * other form may exceed.
+	 * Begin with the form without planes, which has all counters in the tail: it has the length of
+	 * the loose form, which no chosen form may exceed.
 	 */
 	*length = tail_size(reached[0]);
 	for (t = 1; t <= MAX_PLANES && reached[t - 1] > 0; t++)
@@ -511,7 +520,10 @@ write_group_with(Packer *packer, const uint8_t *words, unsigned n,
 	unsigned	t = packer->t;
 	uint64_t	counters[GROUP] = {0};
 	uint64_t	left[GROUP];
-	uint64_t	mask = UINT64_MAX;	/* The counters that have reached j; before plane 1, all. */
+	/*
+	 * The counters of the group that are at least j, a bit for each; all counters before plane 1.
+	 */
+	uint64_t	mask = UINT64_MAX;
 	unsigned	width = n * WORD_COUNTERS;
 	unsigned	j;
 	unsigned	w;

@@ -63,8 +63,8 @@
 #define STASH_BYTES		(STASH_KEYS * 8)
 
 /*
- * The number of buckets that the search for room examines: enough for six moves, which are hardly
- * ever needed at a load of 0.95.
+ * The most buckets that the search for room for a new key examines: enough for six moves of tags,
+ * which are hardly ever needed at a load of 0.95.
  */
 #define MAX_SEARCH		4096
 
@@ -424,7 +424,9 @@ cuckoo_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *re
 typedef struct Step
 {
 	uint32_t	bucket;
-	uint16_t	from;			/* The earlier step; MAX_SEARCH for a bucket of the key itself. */
+
+	/* The index of the earlier step; MAX_SEARCH if the bucket is one of the key's own two. */
+	uint16_t	from;
 	uint16_t	slot;			/* The slot in the earlier step's bucket. */
 } Step;
 
@@ -460,8 +462,8 @@ make_room(const Table *table, const Place *place, uint64_t *bucket, unsigned *sl
 			if (tag == 0)
 			{
 				/*
-				 * Move tags from the end of the chain on: each moves into the slot that the
-				 * previous one has left.
+				 * Move the tags, beginning at the end of the chain: each moves into the slot that
+				 * the tag moved before it has left.
 				 */
 				while (step[at].from != MAX_SEARCH)
 				{
@@ -590,7 +592,7 @@ drain_stash(const Table *table)
 		uint64_t	key = bf_load64(stash + i * 8);
 		Place		place;
 
-		/* Check the key, as the payload may not have been validated. */
+		/* Check that the stash's entry is in range, as the payload may not have been validated. */
 		if (key > table->pairs * table->tags)
 			return;
 		place.tag = (key - 1) % table->tags + 1;

@@ -53,7 +53,7 @@ identity_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *
 static void
 identity_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *stats)
 {
-	/* All statistics are zero already, which is right for this filter. */
+	/* The caller has zeroed all statistics, which is right for a filter without keys. */
 	(void) port;
 	(void) view;
 	(void) fold;

@@ -308,8 +308,9 @@ parquet_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *st
 	}
 
 	/*
-	 * The FPR is the mean over the blocks, as for kind blocked.  The number of keys needs no mean:
-	 * word i of all blocks together forms one array, in which each key sets one bit.
+	 * The FPR is the mean of the blocks' FPRs, as for kind blocked.  The number of keys is
+	 * estimated from all blocks at once: word i of all blocks together forms one array, in which
+	 * each key sets one bit.
 	 */
 	stats->bits = blocks * BF_SPLIT_BITS;
 	stats->hashes = BF_SPLIT_WORDS;
@@ -323,7 +324,7 @@ const BfKind bf_kind_parquet = {
 	.name = "parquet",
 	.caps = BF_CAN_ADD | BF_CAN_UNION | BF_CAN_INTERSECT | BF_CAN_FOLD,
 	.hash_id = BF_HASH_XXH64_PLAIN,
-	.min_fpr = 1e-5,			/* The same limit as for kind blocked. */
+	.min_fpr = 1e-5,			/* The lowest FPR is the same as that of kind blocked. */
 	.better_kind = "standard",
 	.when = "the filter comes from a Parquet file, or goes into one",
 	.cell_size = BLOCK_BYTES,

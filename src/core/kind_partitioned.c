@@ -62,8 +62,8 @@ partitioned_size(const BfDesign *design, uint64_t keys)
 	uint64_t	words = bf_math_cells(keys, design->millibits, k * BF_WORD_BITS);
 
 	/*
-	 * The bits per key of the limit are too few by half a bit per slice, which matters only where
-	 * it exceeds the effect of rounding.
+	 * The design's bits per key are those for the limit of large filters: they give each slice half
+	 * a bit too few, which matters only where it exceeds the effect of rounding.
 	 */
 	while (words < 65536 &&
 		   bf_math_partitioned_fpr((double) keys, (double) words * BF_WORD_BITS, k) > design->fpr)
@@ -182,7 +182,7 @@ partitioned_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats
 		}
 		stats->bits_set += set;
 		/*
-		 * The result is exact for these bits, as the probes of the slices are independent and
+		 * The FPR is exact for the present bits, as the probes of the slices are independent and
 		 * uniform.
 		 */
 		stats->fpr *= (double) set / (double) (words * BF_WORD_BITS);

@@ -91,7 +91,7 @@ rate_of(const uint32_t *param, double ternary)
 				 (int) param[PARAM_LESS] - (int) param[BF_STATIC_WIDTH]);
 }
 
-/* Returns the FPR of a table, taken as that of its first layer, which has 19 of 20 keys. */
+/* Returns the FPR of a shard's table, taken as that of its first layer, which has 19 of 20 keys. */
 static double
 table_fpr(const BfHeader *head, uint32_t geometry)
 {
@@ -105,8 +105,9 @@ table_fpr(const BfHeader *head, uint32_t geometry)
 }
 
 /*
- * Chooses w, param[2] and the share of the ternary part.  The result for powers of two is exact: no
- * logarithm is involved, whose rounding could differ between machines.
+ * Chooses w, the binary part's number of columns (param[2]) and the share of the ternary part.  The
+ * result for powers of two is exact: no logarithm is involved, whose rounding could differ between
+ * machines.
  */
 static void
 ribbon_design(BfDesign *design)
@@ -117,7 +118,11 @@ ribbon_design(BfDesign *design)
 
 	design->param[BF_STATIC_WIDTH] = width;
 	if (width == 1)
-		over = 0;				/* The filter must have at least one whole column. */
+		/*
+		 * A filter with w = 1 has no ternary part, as there must be at least one whole column of
+		 * bits.
+		 */
+		over = 0;
 	design->param[PARAM_LESS] = over > 1.0 / 3;
 	design->param[PARAM_TERNARY] =
 		(uint32_t) (over > 1.0 / 3 ? ceil((1 - over) * 1.5 * TERNARY_ONE) : over * 3 * TERNARY_ONE);
@@ -145,8 +150,8 @@ ribbon_size(const BfDesign *design, uint64_t keys)
 /* ---- checking a ribbon filter ---- */
 
 /*
- * Checks that each byte of the groups is one that a builder writes.  The digits of the blocks by
- * which the last group is incomplete must be zeros.
+ * Checks that each byte of a layer's ternary columns is one that a builder writes.  Five blocks
+ * share a group; if the last group has fewer blocks, the digits of the missing ones must be zeros.
  */
 static bool
 groups_ok(const Layer *layer, const uint8_t *bytes)

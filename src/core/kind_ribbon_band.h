@@ -22,7 +22,7 @@ typedef struct Band
 	 */
 	uint64_t   *row;
 
-	/* The sums that each slot's row must have, a bit for each column. */
+	/* The sums that the row in each slot must have, a bit for each column; see kind_ribbon.c. */
 	uint32_t   *value;
 
 	/*
@@ -65,8 +65,8 @@ start_of(const BfShardBuild *build, const Layer *layer, const Band *band, uint32
 }
 
 /*
- * The keys whose equations are to be added to a band: those with the numbers next to last - 1 among
- * the layer's keys.
+ * The keys whose equations are to be added to a band: those that have the numbers `next` to `last`
+ * - 1 in the layer's order of keys.
  */
 typedef struct Adding
 {
@@ -142,7 +142,10 @@ fill_with(const BfPort *port, const BfShardBuild *build, const Layer *layer, Ban
 
 	for (bucket = 0; bucket * BUCKET_SLOTS < layer->blocks * BLOCK_SLOTS; bucket++)
 	{
-		/* The numbers of the first keys that start from each threshold on. */
+		/*
+		 * For each threshold of the bucket, the number of the first key whose row starts at or
+		 * after it.
+		 */
 		uint32_t	group[4];
 		uint32_t	k;
 		unsigned	t;

@@ -19,7 +19,8 @@
 /* A row that moves through the band during Gaussian elimination. */
 typedef struct Moving
 {
-	uint64_t	row;			/* The coefficients, from slot `at` on. */
+	/* The row's coefficients, the one of slot `at` in the lowest bit. */
+	uint64_t	row;
 	uint32_t	at;
 	uint32_t	value;			/* The sums that the row must have, a bit for each column. */
 } Moving;
@@ -28,7 +29,9 @@ typedef struct TernaryMoving
 {
 	Planes		row;
 	uint32_t	at;				/* The slot, counted from the first slot of the ternary part. */
-	int32_t		value;			/* The sum that the row must have, modulo 3, but not reduced. */
+
+	/* The sum of digits that the row must have modulo 3; the number itself is not reduced. */
+	int32_t		value;
 } TernaryMoving;
 
 /*
@@ -51,8 +54,8 @@ move_on(const Band *band, Moving *moving)
 }
 
 /*
- * Returns a - b, digit by digit modulo 3.  The two functions of three bits were each found by a
- * search.
+ * Returns a - b, digit by digit modulo 3.  The two Boolean functions of three bits that compute the
+ * result's bits were each found by a search.
  */
 static inline Planes
 planes_minus(Planes a, Planes b)

@@ -32,7 +32,10 @@ typedef struct WideRows
 	__m512i		value;			/* The sums for the columns of one bit. */
 } WideRows;
 
-/* The bits of coefficients in the high block, without that of the value. */
+/*
+ * The bits that are coefficients in a row's word for the high block; the remaining bit, VALUE_BIT,
+ * is the row's value.
+ */
 #define COEFFICIENTS	((long long) (UINT64_MAX >> 1))
 #define VALUE_BIT		63
 
@@ -98,7 +101,7 @@ wide_next_rows(Adding *adding, const Band *band, uint32_t block, bool ternary)
 	return rows;
 }
 
-/* Returns the row that stands in a slot, in all lanes. */
+/* Returns the row that stands in a slot of the band, copied to all lanes. */
 BF_WIDE_INLINE WideRows
 wide_row(const Band *band, uint32_t at, bool ternary)
 {
@@ -230,7 +233,7 @@ wide_next_block(WideRows *a)
 	a->high_two = _mm512_andnot_si512(coefficients, a->high_two);
 }
 
-/* Returns whether any row has a coefficient left. */
+/* Returns whether any row of a or b has a coefficient left. */
 BF_WIDE_INLINE bool
 wide_left(const WideRows *a, const WideRows *b)
 {

@@ -15,8 +15,8 @@
 #include "bf_static.h"
 
 /* Indexes in BfHeader.param. */
-#define PARAM_TERNARY	1		/* The share of slots in the ternary part, in 65536ths. */
-/* The number of columns by which the binary part is narrower than w: 0 or 1. */
+#define PARAM_TERNARY	1		/* The share of a layer's slots in the ternary part, in 65536ths. */
+/* 1 if the binary part has w - 1 columns, 0 if it has w. */
 #define PARAM_LESS		2
 
 #define TERNARY_ONE		65536	/* The value of param[PARAM_TERNARY] for a share of 1. */
@@ -24,13 +24,16 @@
 #define BLOCK_SLOTS		64
 #define BUCKET_SLOTS	128		/* The number of slots that share a threshold. */
 #define WORD_BYTES		8		/* The size of one column of a block in bytes. */
-/* The number of blocks whose ternary columns are stored together: 3^5 < 256. */
+/*
+ * The number of blocks whose ternary columns are stored together: a byte holds five digits, as 3^5
+ * < 256.
+ */
 #define GROUP_BLOCKS	5
 #define GROUP_BYTES		64
 /* Bytes at the beginning of a layer that hold the number of blocks of the next one. */
 #define NEXT_BYTES		4
 #define MAX_LAYERS		4
-#define FRONT			4		/* The most columns that a probe reads first. */
+#define FRONT			4		/* The most columns in the front, which a probe reads first. */
 
 /*
  * The four thresholds that a bucket can have: keys whose start lies below the threshold, counted in
@@ -101,7 +104,7 @@ typedef struct Layer
 static inline uint64_t
 ternary_blocks(const BfHeader *head, uint64_t blocks)
 {
-	/* True if the ternary part has the lower FPR. */
+	/* True if the ternary part has a lower FPR than the binary part. */
 	bool		lower = head->param[PARAM_LESS] != 0;
 	uint64_t	share = head->param[PARAM_TERNARY];
 	uint64_t	groups;
@@ -111,7 +114,10 @@ ternary_blocks(const BfHeader *head, uint64_t blocks)
 	if (blocks < MIN_PARTED)
 		return lower ? blocks : 0;
 
-	/* The share is one of starts, and the last block of each part has none. */
+	/*
+	 * The share is one of slots where rows can start, and no row starts in the last block of either
+	 * part.
+	 */
 	groups = ((blocks - 2) * share / TERNARY_ONE + (lower ? GROUP_BLOCKS + 1 : 0)) / GROUP_BLOCKS;
 	if (groups * GROUP_BLOCKS + 2 > blocks)
 		return lower ? blocks : (groups - 1) * GROUP_BLOCKS;

@@ -44,16 +44,26 @@ front_holds(const Window *window, unsigned width, unsigned front_width, SumFour 
 	return (differ & ((UINT64_C(1) << front_width) - 1)) == 0;
 }
 
-/* The location of the columns of a row that are not in the front. */
+/*
+ * The location of the columns of a row that are not in the front (the columns that a probe reads
+ * first).
+ */
 typedef struct Rest
 {
-	/* The words of the first block; those of the second block follow. */
+	/*
+	 * The words, one for each column, of the row's first block; those of its second block follow.
+	 */
 	const uint8_t *words;
 
-	/* The group of the first block; NULL if the row is in the binary part. */
+	/*
+	 * The 64 bytes with the ternary digits of the row's first block; NULL if the row is in the
+	 * binary part.
+	 */
 	const uint8_t *group;
-	const uint8_t *next_group;	/* The group of the second block. */
-	unsigned	k;				/* The number of the first block's digits in its group. */
+	const uint8_t *next_group;	/* The 64 bytes with the digits of the row's second block. */
+
+	/* The number (0 to 4) of the row's first block in its group of five. */
+	unsigned	k;
 	unsigned	columns;		/* The number of columns of one bit. */
 } Rest;
 
@@ -176,9 +186,12 @@ probe_batch(const BfView *view, Table *tables, const uint64_t *hashes, unsigned 
 	Rest		rest[BATCH];
 	unsigned	nrest = 0;
 	uint64_t	odd = 0;			/* The keys that the first layer does not hold. */
-	uint64_t	absent = 0;			/* The keys that no layer holds. */
-	uint64_t	any = 0;			/* The keys in a layer that cannot be read. */
-	uint64_t	passed = 0;			/* The keys that have agreed so far. */
+	/* The keys that no layer can hold: every layer has bumped them. */
+	uint64_t	absent = 0;
+	/* The keys in a layer that cannot be read, so that they may be contained. */
+	uint64_t	any = 0;
+	/* The keys whose columns agree with their fingerprints so far. */
+	uint64_t	passed = 0;
 	uint32_t	stragglers = 0;
 	uint64_t	set;
 	uint64_t	place;

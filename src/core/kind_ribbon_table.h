@@ -27,7 +27,7 @@ typedef struct Table
 	Layer		layer[MAX_LAYERS];
 } Table;
 
-/* Takes the place of the bytes of a layer that is not within the payload. */
+/* Zero bytes that are read in place of those of a layer that is not within the payload. */
 static const uint8_t nothing[2 * FRONT * WORD_BYTES] = {0};
 
 static inline void

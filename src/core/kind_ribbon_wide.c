@@ -16,7 +16,10 @@
 
 #ifdef BF_HAVE_WIDE
 
-/* The most columns of the rest, rounded up to a multiple of 8. */
+/*
+ * The most columns that are not in the front (the columns read first), rounded up to a multiple of
+ * 8.
+ */
 #define MAX_REST		32
 
 /*
@@ -40,7 +43,7 @@ typedef struct WideLayer
 	uint64_t	rest[BF_WIDE_SHARDS];
 	uint64_t	groups[BF_WIDE_SHARDS];
 
-	/* The set of shards that do not have this layer, or where it cannot be read. */
+	/* The set of shards, a bit for each, that do not have this layer or where it cannot be read. */
 	uint64_t	odd;
 	uint64_t	any;			/* The set of shards where this layer cannot be read. */
 	bool		stragglers;		/* True if any shard has stragglers. */
@@ -95,14 +98,16 @@ typedef struct Batch
 	uint64_t	shard[BF_WIDE_BATCH];
 
 	/*
-	 * The offset of the byte with the bucket's threshold; later the word that begins with that
-	 * byte.
+	 * The offset of the byte with the threshold of the key's bucket; later the word that begins
+	 * with that byte.
 	 */
 	uint64_t	code[BF_WIDE_BATCH];
 	uint64_t	front[BF_WIDE_BATCH];	/* The offset of the row's columns of the front. */
 	uint64_t	words[BF_WIDE_BATCH];	/* The offset of the row's columns of the rest. */
 	uint64_t	group[BF_WIDE_BATCH];	/* The offset of the 64 bytes with the row's digits. */
-	uint64_t	digit[BF_WIDE_BATCH];	/* The number of the first block's digits in their bytes. */
+
+	/* The number (0 to 4) of the row's first block in its group of five. */
+	uint64_t	digit[BF_WIDE_BATCH];
 
 	/* Which of the 64 bytes with the row's digits belong to the first block, as a set of bits. */
 	uint64_t	digits_first[BF_WIDE_BATCH];
@@ -123,7 +128,9 @@ typedef struct Batch
 	uint8_t		rest_wanted[MAX_REST / 8][BF_WIDE_BATCH];
 	uint8_t		rest_sums[MAX_REST / 8][BF_WIDE_BATCH];
 	uint8_t		digit_wanted[BF_WIDE_BATCH];
-	uint8_t		digit_sums[BF_WIDE_BATCH];	/* The ternary sum, not reduced modulo 3. */
+
+	/* The sum of the row's ternary digits, not reduced modulo 3. */
+	uint8_t		digit_sums[BF_WIDE_BATCH];
 
 	/* The members of Batch from here on are sets of keys, with a bit for each key. */
 	uint64_t	odd;			/* The keys whose layer cannot be read, or does not exist. */
@@ -267,14 +274,14 @@ wide_find_rest(const BfView *view, const WideLayer *open, size_t i, unsigned res
 	__m512i		shard = _mm512_load_si512(batch->shard + i);
 	__m512i		binary_blocks = bf_wide_pick(open->binary_blocks, shard, shards);
 	__m512i		block = _mm512_srli_epi64(_mm512_load_si512(batch->start + i), 6);
-	/* The number of the ternary block. */
+	/* The number of the row's first block among the ternary blocks. */
 	__m512i		number = _mm512_sub_epi64(block, binary_blocks);
 	__m512i		group = _mm512_srli_epi64(_mm512_mul_epu32(number, reciprocal), 34);
 	__m512i		digit =
 		_mm512_sub_epi64(number, _mm512_mul_epu32(group, _mm512_set1_epi64(GROUP_BLOCKS)));
 	__m512i		fingerprint = _mm512_mullo_epi64(_mm512_load_si512(batch->mix + i),
 												 _mm512_set1_epi64((long long) FINGERPRINT));
-	/* The rows that reach into the next group. */
+	/* The rows whose second block is the first of the next group. */
 	__mmask8	crossing = _mm512_cmpeq_epi64_mask(digit, _mm512_set1_epi64(GROUP_BLOCKS - 1));
 	__m512i		shift =
 		_mm512_and_si512(_mm512_load_si512(batch->start + i), _mm512_set1_epi64(BLOCK_SLOTS - 1));

@@ -237,7 +237,8 @@ scalable_design(BfDesign *design)
 	BfDesign	stage;
 
 	if (bf_design(stage_kind(fpr), fpr, &stage) != BF_OK)
-		return;					/* This cannot happen, as fpr is at least min_fpr. */
+		/* bf_design() cannot fail here, as fpr is at least the kind's min_fpr. */
+		return;
 	design->millibits = stage.millibits;
 	design->expected_fpr = stage.expected_fpr;
 	design->param[0] = 1;
@@ -266,7 +267,10 @@ scalable_init(const BfHeader *head, uint8_t *payload)
 						 .target_fpr = fpr,
 						 .param = {head->param[1]}};
 
-	/* If there are more stages, or the filter is folded, the caller writes the payload itself. */
+	/*
+	 * The payload of a filter with several stages, or of one that was folded, is written by the
+	 * caller; here only a new filter's single stage is set up.
+	 */
 	if (stages_of(head) != 1 || is_folded(head))
 		return;
 	stage.payload_len = head->payload_len - ENTRY_BYTES;
@@ -312,7 +316,7 @@ scalable_validate(const BfPort *port, const BfView *view)
 		if (stage.head.capacity == 0 || stage.head.capacity > INT64_MAX - capacity ||
 			bf_load64(entry + OFF_COUNTDOWN) > stage.head.capacity)
 			return "a stage's capacity is out of range";
-		/* The condition is written so that a NaN fails it. */
+		/* The comparison is written so that an FPR that is NaN is refused. */
 		if (!(stage.head.target_fpr > 0 && stage.head.target_fpr < 1))
 			return "a stage's false positive rate is not between 0 and 1";
 		if (!is_folded(head) && (stage.head.target_fpr != head->target_fpr * share(i) ||
@@ -413,8 +417,8 @@ scalable_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *
 /* ---- adding keys, and growing ---- */
 
 /*
- * Measures a stage.  Returns how many more keys it can take before it should be measured again; 0
- * if it is full.
+ * Estimates from a stage's set bits how many more keys it can take before it should be measured
+ * again; returns 0 if it is full.
  *
  * This relies on the FPR growing at most as the k-th power of the number of keys.
  */
@@ -428,7 +432,7 @@ room_left(const BfView *stage)
 	if (stats.bits_set == 0)
 		return BF_MAX(stage->head.capacity, 1);
 	room = stats.keys * (pow(stage->head.target_fpr / stats.fpr, 1.0 / stats.hashes) - 1);
-	/* The condition is written so that a NaN means no room. */
+	/* The comparison is written so that a room that is NaN means a full stage. */
 	if (!(room >= 1 && room > (double) stage->head.capacity / LITTLE_ROOM))
 		return 0;
 	return room < (double) stage->head.capacity ? (uint64_t) room : stage->head.capacity;
@@ -493,8 +497,8 @@ scalable_grow_plan(const BfView *view, BfHeader *head)
 	if (is_folded(head) || n == MAX_STAGES)
 		return BF_FULL;
 	/*
-	 * A stage that cannot be opened is taken to contain everything, and must not become one that
-	 * can be opened.
+	 * A stage with invalid bytes counts as containing every key.  Refuse to grow such a filter,
+	 * lest the stage become valid in the larger payload and give false negatives.
 	 */
 	for (i = 0; i < n; i++)
 		if (!open_stage(head, view->payload, i, &newest))
@@ -502,7 +506,7 @@ scalable_grow_plan(const BfView *view, BfHeader *head)
 	if (newest.head.capacity > BF_MAX_VALUE_SIZE * 8 || head->capacity > INT64_MAX / 2)
 		return BF_TOO_LARGE;
 
-	/* Near the largest size of a value, plan a stage for fewer keys than usual. */
+	/* If a value has no room for a stage of the usual size, plan one for fewer keys. */
 	for (keys = BF_MAX(newest.head.capacity * GROWTH, MIN_GROWN_KEYS);
 		 keys > newest.head.capacity / GROWTH; keys /= 2)
 	{
@@ -537,7 +541,7 @@ scalable_grow(const BfHeader *head, uint8_t *out, const BfView *view)
 
 	memcpy(out, view->payload, entries);
 	memcpy(body, view->payload + entries, end);
-	/* Cannot fail, as scalable_grow_plan() has planned the same stage. */
+	/* plan_stage() cannot fail here, as scalable_grow_plan() has planned the same stage. */
 	if (plan_stage(head->target_fpr * share(n), head->capacity - view->head.capacity, &stage) !=
 		BF_OK)
 		return;
@@ -548,13 +552,14 @@ scalable_grow(const BfHeader *head, uint8_t *out, const BfView *view)
 /* ---- statistics of a scalable filter ---- */
 
 /*
- * Fills in the statistics from at most the given part of each stage's bytes, but at least a
- * thousand bytes.
+ * Fills in the statistics of all stages from at most the given part of each stage's bytes, but at
+ * least a thousand bytes.
  */
 static void
 stats_of_stages(const BfPort *port, const BfView *view, double part, BfStats *stats)
 {
-	double		no = 1;			/* The probability that no stage contains an absent key. */
+	/* The probability that a key that was not added is found in no stage. */
+	double		no = 1;
 	/*
 	 * The share of new keys that reached this stage, because they were not false positives of an
 	 * earlier one.
@@ -696,8 +701,8 @@ scalable_unite(const BfPort *port, const BfHeader *head, uint8_t *out, const BfV
 			!open_stage(&view->head, view->payload, i, &from) || !open_stage(head, out, i, &to))
 		{
 			/*
-			 * The payloads are not as their headers say: leave a stage that cannot be opened, and
-			 * so contains everything.
+			 * An entry differs from what the headers promise: write an entry that cannot be opened,
+			 * so that the united stage counts as containing every key.
 			 */
 			memset(entry, 0xff, ENTRY_BYTES);
 			continue;
@@ -714,7 +719,7 @@ scalable_unite(const BfPort *port, const BfHeader *head, uint8_t *out, const BfV
 
 /* ---- folding a scalable filter ---- */
 
-/* The stages that a fold makes of a filter's stages. */
+/* The plan of a fold: which of a scalable filter's stages are kept, and what they become. */
 typedef struct FoldPlan
 {
 	BfView		from[MAX_STAGES];	/* The stages that are kept, in their order. */
@@ -773,7 +778,7 @@ plan_fold(const BfPort *port, const BfView *view, double fpr, FoldPlan *plan)
 		rest -= stats.fpr;
 		plan->payload_len += to->payload_len;
 	}
-	/* What is left of fpr lets the newest stage take some more keys. */
+	/* The part of fpr that the kept stages do not use lets the newest stage take some more keys. */
 	plan->to[plan->n - 1].target_fpr += rest;
 	return true;
 }
@@ -820,7 +825,8 @@ const BfKind bf_kind_scalable = {
 	.name = "scalable",
 	.caps = BF_CAN_ADD | BF_CAN_UNION | BF_CAN_FOLD | BF_FROM_SET,
 	.hash_id = BF_HASH_XXH3,
-	.min_fpr = 1e-12, /* Kind "standard" must be able to have the last stage's share of this FPR. */
+	/* The last stage's share of this FPR must be one that kind "standard" can reach. */
+	.min_fpr = 1e-12,
 	.better_kind = "standard",
 	.advice =
 		"Scalable filters unite with those of the same expected number of keys and false positive "

@@ -157,7 +157,7 @@ standard_stats(const BfPort *port, const BfView *view, uint64_t fold, BfStats *s
 	stats->fill = (double) set / (double) stats->bits;
 	stats->hashes = k;
 	stats->keys = bf_math_keys((double) set, (double) stats->bits, k);
-	/* The result is exact for these bits, as the k probes are independent and uniform. */
+	/* The FPR is exact for the present bits, as the k probes are independent and uniform. */
 	stats->fpr = pow((double) set / (double) stats->bits, k);
 }
 

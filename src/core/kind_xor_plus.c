@@ -32,7 +32,8 @@
 #include "bf_peel.h"
 
 #define LINE_BYTES	32
-#define LINE_RANK	4			/* The size in bytes of the rank with which a line begins. */
+/* The size in bytes of a line's rank: the number of cells, not zero, of all lines before it. */
+#define LINE_RANK	4
 #define LINE_CELLS	((LINE_BYTES - LINE_RANK) * 8)
 
 /* The number of lines of a table, and the offsets in bytes of the table's parts. */
@@ -40,7 +41,9 @@ typedef struct Parts
 {
 	uint64_t	nlines;
 	uint64_t	lines;
-	uint64_t	cells;			/* The offset of the stored cells of the third block. */
+
+	/* The offset of the third block's cells that are not zero; only these are stored. */
+	uint64_t	cells;
 } Parts;
 
 static inline Parts
@@ -346,7 +349,7 @@ xor_plus_probe_many(const BfView *view, const uint64_t *hashes, size_t n, bool *
 			__builtin_prefetch(lookup[i].shard.table + (lookup[i].bit[1] >> 3));
 			__builtin_prefetch(lookup[i].shard.table + lookup[i].line);
 		}
-		/* The lines have arrived by now, and tell where the third cells are. */
+		/* The lines have been prefetched by now; they tell where the third cells are. */
 		for (i = 0; i < batch; i++)
 		{
 			uint64_t	third;
