@@ -12,8 +12,8 @@
 #include "keys/family.h"
 
 /*
- * The number of names in a row of the table: those of single values, of arrays, of ranges, and of
- * multiranges.
+ * The number of key families that each row of the table names: that of a type's single values, and
+ * those of its arrays, ranges and multiranges.
  */
 #define NAMES	4
 

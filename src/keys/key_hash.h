@@ -79,7 +79,10 @@ bf_key_put_le(uint8_t *bytes, uint64_t value, size_t len)
 
 /* ---- parts of composite keys ---- */
 
-/* The size in bytes of an item: one column of a row, or one element of an array. */
+/*
+ * The size in bytes of an item, the form in which one column of a row or one element of an array is
+ * hashed.
+ */
 #define BF_KEY_ITEM_SIZE	9
 
 /*

@@ -26,7 +26,8 @@ bf_numeric_of_text(BfNumeric *number, bool negative, const char *text, size_t n,
 {
 	const char *point = n > 0 ? memchr(text, '.', n) : NULL;
 	const char *end = text + n;
-	int64_t		lowest = exponent;	/* The power of ten of the last decimal digit. */
+	/* The power of ten that the text's last decimal digit stands for. */
+	int64_t		lowest = exponent;
 	int64_t		power;
 	int64_t		decimals = (int64_t) n;
 
@@ -62,9 +63,9 @@ void
 bf_numeric_of_int128(BfNumeric *number, __int128 value, int32_t scale, uint16_t *room)
 {
 	unsigned __int128 rest = value < 0 ? -(unsigned __int128) value : (unsigned __int128) value;
-	/* The power of 10000 of the last digit. */
+	/* The power of 10000 that the lowest digit to the base 10000 stands for. */
 	int64_t		lowest = floor_div(-(int64_t) scale, DECIMALS);
-	/* The power of ten of the zeros that the last digit ends in. */
+	/* The power of ten for the decimal zeros that end the lowest digit to the base 10000. */
 	unsigned	zeros = powers[-(int64_t) scale - lowest * DECIMALS];
 	uint16_t   *next = room + BF_NUMERIC_INT128_ROOM;
 
@@ -116,7 +117,10 @@ bf_numeric_unscaled(const BfNumeric *number, int precision, int scale, __int128 
 			continue;
 		if (exponent < 0)
 		{
-			/* All decimal digits beyond the scale must be zeros. */
+			/*
+			 * The number is an integer at this scale only if all decimal digits beyond the scale
+			 * are zeros.
+			 */
 			unsigned	divisor = exponent > -4 ? powers[-exponent] : 10000;
 
 			if (digit % divisor != 0)
@@ -125,7 +129,7 @@ bf_numeric_unscaled(const BfNumeric *number, int precision, int scale, __int128 
 		}
 		else
 		{
-			/* Neither the product nor the sum exceeds twice the limit. */
+			/* No overflow: neither this product nor the sum exceeds twice the limit. */
 			if (exponent > precision || digit > limit / power_of_ten((int) exponent))
 				return false;
 			sum += digit * power_of_ten((int) exponent);

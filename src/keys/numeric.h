@@ -35,8 +35,10 @@ typedef enum BfNumericSign
 typedef struct BfNumeric
 {
 	BfNumericSign sign;
-	int32_t		weight;			/* The power of 10000 of the first digit. */
-	size_t		ndigits;		/* The number of digits; 0 for zero, NaN and the infinities. */
+	int32_t		weight;			/* The power of 10000 that the first digit stands for. */
+
+	/* The number of digits to the base 10000; 0 for zero, NaN and the infinities. */
+	size_t		ndigits;
 
 	/*
 	 * The digits, each below 10000, in 2 bytes of the machine's byte order, the highest digit

@@ -104,8 +104,8 @@ at_end(const char *text)
 }
 
 /*
- * Reads the part of a type after "decimal": its precision and scale, and how it is stored if that
- * is not the usual form.
+ * Reads the text after "decimal" in the name of a column type: precision and scale, and how the
+ * decimal is stored if that is not the usual form.
  */
 static bool
 parse_decimal(const char *text, BfPlainColumn *column)
@@ -155,8 +155,8 @@ bf_plain_parse(const char *text, BfPlainColumn *column)
 		if (bf_plain_is_time(column->type))
 		{
 			/*
-			 * "time" is a prefix of "timestamp", which is a prefix of "timestamptz": so go on with
-			 * the next type.
+			 * If no "(precision)" follows "time", try the next type: "time" is a prefix of
+			 * "timestamp", which is a prefix of "timestamptz".
 			 */
 			if (at_end(past(read_number(past(rest, "("), &column->precision), ")")))
 				return column->precision == 3 || column->precision == 6 || column->precision == 9;
@@ -179,7 +179,10 @@ bf_plain_of_family(const char *name, size_t len, BfPlainColumn *column)
 	memcpy(copy, name, len);
 	copy[len] = '\0';
 
-	/* A type can be written in several ways, but only one of them is the family's name. */
+	/*
+	 * A column type can be written in several ways, but only one of them is a key family's name:
+	 * write the type's name again, and compare.
+	 */
 	return bf_plain_parse(copy + prefix, column) &&
 		   bf_plain_write_name(column, again) == len && memcmp(again, copy, len) == 0;
 }
