@@ -67,8 +67,8 @@ PG_FUNCTION_INFO_V1(bloomfam_intersect_trans);
 PG_FUNCTION_INFO_V1(bloomfam_intersect_final);
 
 /*
- * The least memory that an aggregate may use, whatever work_mem says, in bytes.  Smaller tables
- * would make too many runs.
+ * The least memory in bytes that an aggregate may use for its hash tables, whatever work_mem says.
+ * With less, too many small sorted runs would be written to its file.
  */
 #define MIN_BUDGET		((Size) 1024 * 1024)
 
@@ -80,11 +80,12 @@ PG_FUNCTION_INFO_V1(bloomfam_intersect_final);
 typedef struct AggShared
 {
 	/*
-	 * The states' budget.  It comes first, as its chunk's context is where the file's buffer goes.
+	 * The states' budget.  It must come first: the file's buffer is allocated in this chunk's
+	 * context.
 	 */
 	BloomfamBudget budget;
-	MemoryContext context;		/* The memory context of the states. */
-	Aggref	   *aggref;			/* The aggregate of the states; NULL if it is not known. */
+	MemoryContext context;		/* The memory context that the states are in. */
+	Aggref	   *aggref;			/* The Aggref of the states; NULL if it is not known. */
 	MemoryContextCallback forget;
 	struct AggShared *next;
 } AggShared;
@@ -186,7 +187,8 @@ make_builder(FunctionCallInfo fcinfo)
 	Builder    *builder;
 
 	/*
-	 * A window's states stay in memory, as a window has no moment at which a file could be closed.
+	 * A window function's states stay in memory, as there is no moment at which their file could be
+	 * closed.
 	 */
 	if (how != AGG_CONTEXT_AGGREGATE)
 		return bloomfam_builder_make(context, NULL);
@@ -349,7 +351,7 @@ check_typed(Oid type)
 		bloomfam_literal_untyped_error();
 }
 
-/* Returns what the call site keeps, which its first call makes. */
+/* Returns the AggSite of a call site, and makes it in the site's first call. */
 static AggSite *
 get_site(FunctionCallInfo fcinfo)
 {
@@ -404,7 +406,7 @@ add_row(FunctionCallInfo fcinfo, AggForm form, Builder *builder)
 	BloomfamHasher *hasher;
 	uint64		hash;
 
-	/* A group of NULLs counts as one without rows. */
+	/* A NULL key adds nothing; a group of NULLs alone has no state, like one without rows. */
 	if (PG_ARGISNULL(1))
 	{
 		if (builder == NULL)
@@ -504,8 +506,8 @@ bloomfam_agg_combine(PG_FUNCTION_ARGS)
 	BfView		view;
 
 	/*
-	 * Two states without rows make one without rows.  A builder would not keep that no filter was
-	 * asked for.
+	 * NULL stands for a state without rows; two of them make one without rows again.  A builder
+	 * would not keep that no filter was asked for.
 	 */
 	if (PG_ARGISNULL(1))
 	{
@@ -555,8 +557,8 @@ combiner_name(const Combiner *combiner)
 }
 
 /*
- * Returns the builder behind a datum, or NULL for a plain value, which is a state that was sent.
- * Raises an error for the state of another aggregate.
+ * Returns the builder behind a datum, or NULL for a plain value, which is a flattened state that
+ * came from another process.  Raises an error for the state of another aggregate.
  */
 static inline Builder *
 datum_builder(Datum state)
@@ -611,7 +613,10 @@ absorb_into_combiner(Combiner *combiner, Datum state)
 	bloomfam_combiner_absorb(combiner, &view);
 }
 
-/* Returns the builder of argument 0, to which a row or a state is to be added. */
+/*
+ * Returns the builder of argument 0, the aggregate's state, to which a row or a state is to be
+ * added.
+ */
 static Builder *
 state_builder(FunctionCallInfo fcinfo)
 {
@@ -670,8 +675,8 @@ check_hashed(const Builder *builder)
 }
 
 /*
- * Compares what a row's arguments ask for with the state; gives that to a state that has nothing
- * yet.
+ * Checks that a row's arguments ask for the filter that the state is for.  A new state takes the
+ * filter to build from them.
  */
 static pg_noinline void
 prepare_key_row(FunctionCallInfo fcinfo, AggForm form, Builder *builder)
@@ -685,7 +690,7 @@ prepare_key_row(FunctionCallInfo fcinfo, AggForm form, Builder *builder)
 		ask(fcinfo, form, builder);
 		builder->args_checked = PG_NARGS() <= 2 || call.args_constant;
 
-		/* If nothing is known of the call, the state may be sent anywhere. */
+		/* If nothing is known of the call, the state may be sent to another process. */
 		if (!call.finishes && AggGetAggref(fcinfo) != NULL)
 			builder->is_partial = true;
 	}
@@ -752,8 +757,8 @@ bloomfam_agg_key_combine(PG_FUNCTION_ARGS)
 }
 
 /*
- * bloom_agg_key_final(bloomfilter) -> bloomfilter: not strict.  Without keys, the family is not
- * known.
+ * bloom_agg_key_final(bloomfilter) -> bloomfilter: not strict.  If the state has no keys, the
+ * filter's key family is not known.
  */
 Datum
 bloomfam_agg_key_final(PG_FUNCTION_ARGS)

@@ -150,12 +150,17 @@ get_hasher(FunctionCallInfo fcinfo, const ArrayType *array, const BfHeader *filt
 	return hasher;
 }
 
-/* How a function that changes a filter differs from the other ones. */
+/*
+ * What distinguishes one function that changes a filter (adding keys, removing keys) from another.
+ */
 typedef struct Change
 {
 	uint32		needed_cap;
 
-	/* If a key without a type can be read as several keys, true to change all of them. */
+	/*
+	 * How a key without a type is changed that can be read as several keys (in several types): if
+	 * true, all of these keys are added or removed; if false, it is an error.
+	 */
 	bool		takes_readings;
 
 	/* The change as a text, for "cannot ... a bloom filter of kind ...". */
@@ -234,8 +239,8 @@ change_one_literal(FunctionCallInfo fcinfo, const Change *change)
 }
 
 /*
- * The keys of an array without its NULLs, and their hashes.  Keys without a type may have more
- * hashes than keys.
+ * The keys of an array without its NULLs, and their hashes.  A key without a type has a hash for
+ * each type that it can be read as, so there may be more hashes than keys.
  */
 typedef struct HashedKeys
 {

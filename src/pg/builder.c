@@ -23,9 +23,9 @@
 #define MOVE_HASHES		1024
 
 /*
- * A filter whose size is known is filled directly as soon as the table of hashes takes more than
- * this number of bytes, or half the filter's size.  Before that, a group that gets few keys does
- * not pay for the many that were expected.
+ * A builder whose filter has a known size stops collecting hashes and fills the filter itself as
+ * soon as the table of hashes takes more than this number of bytes, or half the filter's size.
+ * Before that, a group that gets few keys does not pay for the many that were expected.
  */
 #define MAX_WAITING_TABLE	(64 * 1024)
 
@@ -79,7 +79,8 @@ bloomfam_builder_probe(Builder *builder, const BfDesign *design, uint64 expected
 	builder->set.multiset = (design->kind->caps & BF_MULTISET) != 0;
 
 	/*
-	 * The set becomes an image before it can grow large, so it has no share in the common budget.
+	 * The set of hashes is replaced by the filter itself before it can grow large, so the memory
+	 * that it takes is not charged to the aggregate's common budget.
 	 */
 	if (builder->direct)
 		builder->set.budget = &builder->own_budget;
@@ -104,7 +105,7 @@ bloomfam_builder_set_family(Builder *builder, uint64 id, const char *name, uint3
 	}
 }
 
-/* Gives a header the builder's family. */
+/* Sets the key family in a header to that of the builder's keys. */
 static void
 put_family(Builder *builder, BfHeader *head)
 {
@@ -132,7 +133,7 @@ add_stored(const BfHeader *head, uint8_t *payload, const uint8 *stored, uint64 n
 	}
 }
 
-/* Adds all hashes of the set to a payload. */
+/* Adds all hashes of a builder's set to a filter's payload. */
 static void
 add_set(BloomfamSetReader *reader, const BfHeader *head, uint8 *payload)
 {
@@ -143,7 +144,10 @@ add_set(BloomfamSetReader *reader, const BfHeader *head, uint8 *payload)
 		head->kind->add(head, payload, hashes, n);
 }
 
-/* Makes an image of the size asked for out of the set of hashes.  The builder must be direct. */
+/*
+ * Makes the builder's filter (image), in the size that was asked for, from its set of hashes.  The
+ * builder must be direct, that is, add keys to the filter as they come.
+ */
 static void
 build_image(Builder *builder)
 {
@@ -167,7 +171,10 @@ build_image(Builder *builder)
 	builder->content = BUILDER_IMAGE;
 }
 
-/* Appends hashes to the log, in their stored form. */
+/*
+ * Appends hashes, in their stored form, to the log, which takes the hashes of a partial state whose
+ * set has become large.
+ */
 static void
 add_to_log(Builder *builder, const uint64 *hashes, int n)
 {
@@ -245,8 +252,8 @@ parameters_error(void)
 }
 
 /*
- * Makes the builder ask for what a flattened state was asked for.  Raises an error if the builder
- * already asks for something else.
+ * Checks that a flattened state was asked for the same filter as the builder, or raises an error.
+ * A builder that was not asked for a filter yet takes over the state's.
  */
 static void
 agree_on_design(Builder *builder, const BfKind *kind, double fpr, uint64 expected)
@@ -263,7 +270,9 @@ agree_on_design(Builder *builder, const BfKind *kind, double fpr, uint64 expecte
 		parameters_error();
 }
 
-/* Adds the hashes of a state that had not become a filter. */
+/*
+ * Adds to the builder the hashes of a flattened state that has a set of hashes and no filter yet.
+ */
 static void
 absorb_hashes(Builder *builder, const BfView *view)
 {
@@ -283,7 +292,7 @@ absorb_hashes(Builder *builder, const BfView *view)
 		bloomfam_set_add_set(&builder->set, view->payload, n);
 }
 
-/* Unites the image with an image of the same design. */
+/* Unites the builder's filter with that of a flattened state, which must have the same design. */
 static void
 absorb_image(Builder *builder, const BfView *view)
 {
@@ -316,7 +325,7 @@ bloomfam_builder_absorb(Builder *builder, const BfView *view)
 	builder->keys_added = bf_count_keys(builder->keys_added, head->keys_added);
 }
 
-/* Makes a view of the image. */
+/* Makes a view of the filter that the builder fills. */
 static void
 image_view(Builder *builder, BfView *view)
 {
@@ -326,7 +335,7 @@ image_view(Builder *builder, BfView *view)
 	view->payload = builder->image;
 }
 
-/* Makes the header of an aggregate without keys. */
+/* Fills in the header of the result of an aggregate without keys, of kind "identity". */
 static void
 identity_head(Builder *builder, BfHeader *head)
 {
@@ -334,7 +343,7 @@ identity_head(Builder *builder, BfHeader *head)
 	put_family(builder, head);
 }
 
-/* The set of hashes as a source from which the core builds a filter. */
+/* The builder's set of hashes, as a source from which the core builds a filter. */
 typedef struct SetSource
 {
 	BfSource	source;
@@ -348,7 +357,7 @@ read_source(BfSource *source, uint64_t *hashes, size_t max)
 							 (int) Min(max, PG_INT32_MAX));
 }
 
-/* Returns the filter of the set, for a builder that has no image. */
+/* Returns the finished filter of a builder that has only a set of hashes so far. */
 static Datum
 finish_set(Builder *builder)
 {
@@ -397,8 +406,8 @@ bloomfam_builder_finish(Builder *builder)
 }
 
 /*
- * Makes the header of the flattened hashes.  Sorts and merges the set, so that its number of
- * distinct hashes is known.
+ * Makes the header of a flattened builder that has a set of hashes.  Sorts and merges the set, so
+ * that its number of distinct hashes is known.
  */
 static void
 hashes_head(Builder *builder, BfHeader *head, BloomfamSetReader *reader)
@@ -431,8 +440,10 @@ hashes_head(Builder *builder, BfHeader *head, BloomfamSetReader *reader)
 typedef struct FlatBuilder
 {
 	BfHeader	head;
-	BuilderContent payload;		/* What the payload is made of. */
-	BloomfamSetReader reader;	/* Reads the set, for BUILDER_HASHES. */
+
+	/* What the flattened state's payload consists of: nothing, hashes, or a filter's payload. */
+	BuilderContent payload;
+	BloomfamSetReader reader;	/* Reads the set of hashes, if payload is BUILDER_HASHES. */
 } FlatBuilder;
 
 static void

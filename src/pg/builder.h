@@ -54,18 +54,26 @@ typedef struct Builder
 
 	/* The design of the filter that was asked for; not set for BUILDER_NOTHING. */
 	BfDesign	design;
-	uint64		expected;		/* The number of keys to size the filter for; 0: as many as come. */
+
+	/* The number of keys to size the filter for; 0 to size it for the keys that come. */
+	uint64		expected;
 
 	/*
-	 * Keys may be added to the filter as they come, as its size is known and parts of it can be
-	 * united.
+	 * True if keys may be added to the filter as they come: its size is known, and filters of parts
+	 * of the keys can be united.
 	 */
 	bool		direct;
 
-	/* The state will be flattened, not finished, so it should be kept small. */
+	/*
+	 * True if the state will be flattened for another process and not finished, so that it should
+	 * be kept small.
+	 */
 	bool		is_partial;
 
-	/* The transition function's arguments ask for this design, and will do so in each row. */
+	/*
+	 * True if the transition function's arguments were compared with this design and are the same
+	 * in each row.
+	 */
 	bool		args_checked;
 
 	uint64		family_id;		/* The id of the keys' family; 0 if it is not known yet. */
@@ -74,11 +82,16 @@ typedef struct Builder
 	uint64		keys_added;		/* The number of keys added, without the pending ones. */
 
 	BloomfamSet set;			/* The hashes, for BUILDER_HASHES. */
-	BloomfamBudget own_budget;	/* The budget of sets that are never large. */
 
 	/*
-	 * The hashes that the set did not take, in the order in which they came, as they are stored;
-	 * NULL if there are none.
+	 * The budget of a set without a share in a common budget: that of a direct builder, which is
+	 * never large, or one whose memory is not limited.
+	 */
+	BloomfamBudget own_budget;
+
+	/*
+	 * The hashes that came after a partial state's set had become large, in the order in which they
+	 * came and in their stored form; NULL if there are none.
 	 */
 	uint64	   *log;
 	uint64		nlog;

@@ -36,8 +36,8 @@
 #define MIN_LOG2_SIZE	6
 
 /*
- * A table is kept, even over the budget, until it has this many slots (as a logarithm).  Runs of
- * smaller tables would be too short.
+ * The binary logarithm of the number of slots up to which a table grows even beyond the memory
+ * budget.  The sorted runs that smaller tables write to the file would be too short.
  */
 #define MIN_SPILL_LOG2_SIZE		9
 
@@ -55,19 +55,21 @@
 /* Interrupts are answered after this many slots. */
 #define SLOTS_PER_CHECK		((uint64) 64 * 1024)
 
-/* The number of values that are handled together.  The smallest table has room for them. */
+/*
+ * The number of values that are added to a table together.  The smallest table has room for them.
+ */
 #define BATCH			32
 
 /* The number of values that are read from a run at once. */
 #define READ_VALUES		512
 
 /*
- * The table in which ranges are merged has at least this many slots (as a logarithm), which are 64
- * kB.
+ * The binary logarithm of the least number of slots, 64 kB, of the table in which a range of the
+ * runs' values is merged.
  */
 #define MIN_MERGE_LOG2_SIZE		13
 
-/* Returns the number of bytes of a table of this size. */
+/* Returns the number of bytes of a hash table with 2^log2_size slots. */
 static inline Size
 table_bytes(const BloomfamSet *set, int log2_size)
 {
@@ -114,8 +116,9 @@ free_table(BloomfamSet *set)
 }
 
 /*
- * Returns the slot of a value that is not 0, in a table that has room: the slot that has it, or a
- * free one.  Returns NO_SLOT if the value belongs in the pile.
+ * Returns the slot of a value in a hash table that has room: the slot that has the value, or else a
+ * free one.  The value is not 0, which marks free slots.  Returns NO_SLOT if the value would lie
+ * too far from its own slot, and so belongs in the set's pile (collect_pile.h).
  */
 static inline uint64
 find_slot(const uint64 *slots, int log2_size, uint64 value)
@@ -133,7 +136,7 @@ find_slot(const uint64 *slots, int log2_size, uint64 value)
 	return i;
 }
 
-/* Adds a value that has no slot to the pile. */
+/* Adds a value that would lie too far from its own slot in the table to the set's pile. */
 static pg_noinline void
 add_to_pile(BloomfamSet *set, uint64 value, uint8 repeats)
 {
@@ -144,7 +147,10 @@ add_to_pile(BloomfamSet *set, uint64 value, uint8 repeats)
 	}
 }
 
-/* Adds a value that is not 0 and came repeats + 1 times. */
+/*
+ * Adds to the set a value that came repeats + 1 times.  The value is not 0, which marks free slots
+ * in the set's table.
+ */
 static inline void
 add_value(BloomfamSet *set, uint64 value, uint8 repeats)
 {
@@ -163,7 +169,7 @@ add_value(BloomfamSet *set, uint64 value, uint8 repeats)
 		bloomfam_add_repeats(&set->repeats[slot], repeats + 1);
 }
 
-/* Makes a new table of this size, and moves the values to it. */
+/* Replaces the set's hash table by one with 2^log2_size slots, and moves all values to it. */
 static void
 set_table_size(BloomfamSet *set, int log2_size)
 {
@@ -187,7 +193,10 @@ set_table_size(BloomfamSet *set, int log2_size)
 	memset(&set->pile, 0, sizeof(set->pile));
 	set->count = 0;
 
-	/* Values are added in order, but do not pile up, as the new table has the right size. */
+	/*
+	 * The old values come in order, but do not pile up in one place of the new table, as its size
+	 * is right for them.
+	 */
 	for (i = 0; i < old_end; i++)
 	{
 		if (i % SLOTS_PER_CHECK == 0)
@@ -222,7 +231,10 @@ empty_table(BloomfamSet *set)
 	set->sorted = false;
 }
 
-/* Merges the pile into the sorted array of n values that the table has become. */
+/*
+ * Merges the pile, the values that had no place in the table, into the sorted array of n values
+ * that the table has become.
+ */
 static void
 merge_pile(BloomfamSet *set, uint64 n)
 {
@@ -275,7 +287,10 @@ sort_table(BloomfamSet *set)
 	if (slots == NULL || set->sorted)
 		return;
 
-	/* Values that were carried over lie before their own slots, and before the first free slot. */
+	/*
+	 * Values that linear probing carried over from the table's end to its beginning lie before
+	 * their own slots, and before the first free slot.
+	 */
 	for (i = 0; slots[i] != 0; i++)
 		ncarried += (slots[i] >> (64 - set->log2_size)) > i;
 	carried = palloc(Max(ncarried, 1) * (sizeof(uint64) + 1));
@@ -423,7 +438,10 @@ add_run(BloomfamSet *set)
 	return run;
 }
 
-/* Writes the values of a sorted table to the end of a run, and empties the table. */
+/*
+ * Writes the values of a hash table to the end of a run in the file, in order, and empties the
+ * table.
+ */
 static void
 append_table(BloomfamBudget *budget, BloomfamRun *run, BloomfamSet *table)
 {
@@ -449,7 +467,7 @@ append_table(BloomfamBudget *budget, BloomfamRun *run, BloomfamSet *table)
 	empty_table(table);
 }
 
-/* Writes the table as a new run, and empties it. */
+/* Writes the set's hash table to the file as a new sorted run, and empties the table. */
 static void
 spill(BloomfamSet *set)
 {
@@ -473,7 +491,10 @@ fits_budget(const BloomfamSet *set, int log2_size)
 		   set->budget->used + table_bytes(set, log2_size) <= set->budget->limit;
 }
 
-/* Makes room in the table for another batch of values. */
+/*
+ * Makes room in the set's table for another batch of values: enlarges the table, or writes it to
+ * the file.
+ */
 static pg_noinline void
 make_room(BloomfamSet *set)
 {
@@ -488,7 +509,7 @@ make_room(BloomfamSet *set)
 		spill(set);
 }
 
-/* Counts that the value 0 came. */
+/* Counts that the value 0 was added, which the slots of the table cannot hold. */
 static void
 add_zero(BloomfamSet *set)
 {
@@ -496,7 +517,7 @@ add_zero(BloomfamSet *set)
 		set->zeros++;
 }
 
-/* Adds at most BATCH values. */
+/* Adds n values, at most BATCH, to the set. */
 static inline void
 add_values(BloomfamSet *set, const uint64 *values, int n)
 {
@@ -530,7 +551,7 @@ bloomfam_set_add(BloomfamSet *set, const uint64 *hashes, int n)
 	}
 }
 
-/* Loads n values that are stored as hashes. */
+/* Converts n hashes in stored form to values, the form in which a set keeps them (bf_order()). */
 static inline void
 load_values(uint64 *values, const uint8 *hashes, uint64 n)
 {
@@ -577,7 +598,10 @@ bloomfam_set_add_set(BloomfamSet *set, const uint8 *hashes, uint64 n)
 	uint64		distinct;
 	uint64		done;
 
-	/* Zeros come first in a set that is in order. */
+	/*
+	 * In a set that is in order, zeros come first: count them separately, as the table cannot hold
+	 * them.
+	 */
 	for (; n > 0; n--)
 	{
 		load_values(values, hashes, 1);
@@ -689,9 +713,9 @@ gather_range(BloomfamSet *set, BloomfamSet *table, uint64 range, int bits)
 }
 
 /*
- * Appends the values of one range of all runs to another run, in order, and without repeated values
- * unless the set is a multiset.  A range that does not fit in the table is halved, which takes
- * crafted input.
+ * Appends those values of all runs that begin with the given high bits (a range) to another run, in
+ * order, and without repeated values unless the set is a multiset.  If the range does not fit in
+ * the table, which takes crafted input, merges its halves one after the other.
  */
 static void
 merge_range(BloomfamSet *set, BloomfamSet *table, BloomfamRun *merged, uint64 range, int bits)
@@ -709,7 +733,10 @@ merge_range(BloomfamSet *set, BloomfamSet *table, BloomfamRun *merged, uint64 ra
 	for (i = 0; i < table->count; i++)
 		table->slots[i] = (table->slots[i] >> bits) | high_bits;
 
-	/* A value that became 0 by the shift is the range's first value. */
+	/*
+	 * In the table, values are shifted left by the bits that all values of the range share.  A
+	 * value that became 0 by that is the first of the range.
+	 */
 	merged->distinct += table->zeros > 0;
 	for (; table->zeros > 0; table->zeros--)
 	{

@@ -25,15 +25,18 @@ typedef struct BloomfamBudget
 	Size		limit;			/* The memory limit of all tables together, in bytes. */
 	Size		used;
 
-	/* True if values may go to the file; otherwise tables grow beyond the limit. */
+	/*
+	 * True if a set may write values to the file when the limit is reached; otherwise tables grow
+	 * beyond the limit.
+	 */
 	bool		may_spill;
 	BufFile    *file;			/* The temporary file; NULL until it is needed. */
 	off_t		file_end;
 } BloomfamBudget;
 
 /*
- * A sorted run of values in the file.  The values of a set are distinct; those of a multiset may
- * repeat.
+ * A sorted run of values in the temporary file.  If the run is one of a set, its values are
+ * distinct; in a run of a multiset they may repeat.
  */
 typedef struct BloomfamRun
 {
@@ -42,7 +45,7 @@ typedef struct BloomfamRun
 	uint64		distinct;		/* The number of distinct values. */
 	uint64		position;		/* The number of values that a merge has read. */
 
-	/* The number of values that were read when the range began that is being gathered. */
+	/* The value of "position" at the beginning of the range that a merge is gathering. */
 	uint64		mark;
 } BloomfamRun;
 
@@ -58,20 +61,22 @@ typedef struct BloomfamSet
 	uint64	   *slots;
 
 	/*
-	 * In a multiset, how often each slot's value came again, in memory behind the slots; otherwise
-	 * NULL.
+	 * In a multiset, how often the value of each slot came again after the first time, in memory
+	 * behind the slots; NULL in a set.
 	 */
 	uint8	   *repeats;
 	int			log2_size;
-	uint64		count;			/* The number of values in the slots and in the pile. */
 
-	/* The values that would lie too far from their slots in the table. */
+	/* The number of values in the slots and in the pile, without repeated ones. */
+	uint64		count;
+
+	/* The pile: values that linear probing would put too far from their own slots in the table. */
 	BloomfamPile pile;
 
-	/* True if slots is an array of count values in order, and not a hash table. */
+	/* True if the slots were sorted and are now an array of count values, not a hash table. */
 	bool		sorted;
 
-	/* How often the value 0 came, which slots cannot hold; at most once in a set. */
+	/* How often the value 0 was added, which slots cannot hold; at most 1 in a set. */
 	int			zeros;
 	BloomfamRun *runs;
 	int			nruns;
@@ -113,9 +118,9 @@ typedef struct BloomfamSetReader
 	uint64		total;			/* The number of hashes that will be read, with repeated ones. */
 	int			zeros;			/* The number of zeros that have been read. */
 
-	/* The index of the next value, among the values in order or in the file. */
+	/* The index of the next value to read, in the sorted array or in the file. */
 	uint64		at;
-	int			again;			/* How often the next value has been read. */
+	int			again;			/* How often the next value has been read already. */
 } BloomfamSetReader;
 
 extern void bloomfam_set_read_begin(BloomfamSetReader *reader, BloomfamSet *set);

@@ -12,7 +12,7 @@
 
 #include "core/bf.h"
 
-/* The memory that a value in the pile counts as, in bytes. */
+/* The bytes of the memory budget that a value in the pile is charged for. */
 #define BLOOMFAM_PILE_BYTES		48
 
 struct pile_hash;
@@ -29,7 +29,7 @@ typedef struct BloomfamPileEntry
 
 	/* How often the value came again after the first time, up to BF_MAX_TIMES - 1. */
 	uint8		repeats;
-	char		status;			/* Used by the hash table. */
+	char		status;			/* The state of the entry in simplehash. */
 } BloomfamPileEntry;
 
 /* Counts that a value came "more" times again. */
@@ -40,8 +40,9 @@ bloomfam_add_repeats(uint8 *repeats, int more)
 }
 
 /*
- * Adds a value that came repeats + 1 times.  Returns whether the value is new.  The pile's memory
- * comes from the context.  Takes constant time on average, even if somebody has chosen the values.
+ * Adds to the pile a value that came repeats + 1 times.  Returns whether the value is new in the
+ * pile.  The pile's memory is allocated in the context.  Takes constant time on average, even if
+ * somebody has chosen the values.
  */
 extern bool bloomfam_pile_add(BloomfamPile *pile, MemoryContext context, uint64 value,
 							  uint8 repeats);

@@ -49,7 +49,7 @@ bloomfam_combiner_from_datum(Datum datum)
 	return eoh->eoh_methods == &combiner_methods ? (Combiner *) eoh : NULL;
 }
 
-/* Makes a view of the image. */
+/* Makes a view of the filter that was combined so far. */
 static void
 image_view(Combiner *combiner, BfView *view)
 {
@@ -57,7 +57,10 @@ image_view(Combiner *combiner, BfView *view)
 	view->payload = combiner->image;
 }
 
-/* Gives the combiner a header.  The family's name is copied; it may be the combiner's own. */
+/*
+ * Sets the header of the combined filter.  The key family's name is copied, and may be in the
+ * combiner already.
+ */
 static void
 set_head(Combiner *combiner, const BfHeader *head)
 {
@@ -68,7 +71,7 @@ set_head(Combiner *combiner, const BfHeader *head)
 	combiner->head.keys_added = bf_count_keys(head->keys_added, 0);
 }
 
-/* Allocates an image for the payload of the combiner's header. */
+/* Allocates the payload that the header of the combined filter asks for. */
 static void
 make_image(Combiner *combiner)
 {
@@ -77,7 +80,10 @@ make_image(Combiner *combiner)
 	combiner->content = COMBINER_IMAGE;
 }
 
-/* The core's functions for a verb: plan() the combination, and combine both() filters. */
+/*
+ * The core's functions for a union or an intersection: plan() makes the result's header, and both()
+ * combines two filters into its payload.
+ */
 typedef struct Combination
 {
 	BfStatus	(*plan) (const BfView *a, const BfView *b, BfHeader *head);
@@ -91,8 +97,8 @@ static const Combination combinations[] = {
 };
 
 /*
- * Combines the image with a filter: in place if the image keeps its size, otherwise into a new
- * image.
+ * Combines one more filter with those before: in place if the result keeps its size, and otherwise
+ * into a new payload.
  */
 static void
 combine(Combiner *combiner, const BfView *view)
@@ -161,7 +167,7 @@ bloomfam_combiner_absorb(Combiner *combiner, const BfView *view)
 		bloomfam_combiner_take(combiner, view);
 }
 
-/* Makes the header that the combiner has when it is flattened. */
+/* Fills in the header of the combiner's flattened form. */
 static void
 flat_head(Combiner *combiner, BfHeader *head)
 {

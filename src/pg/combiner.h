@@ -27,10 +27,13 @@ typedef enum CombinerContent
 {
 	COMBINER_NOTHING,			/* No filter has come. */
 
-	/* A filter in its loose form, which begins on a cache line's boundary. */
+	/*
+	 * The filters so far have been combined to a filter in its loose form, whose payload begins on
+	 * a cache line's boundary.
+	 */
 	COMBINER_IMAGE,
 
-	/* In a union, a NULL took part, so the result may contain any key. */
+	/* A NULL took part in a union, so the result may contain any key. */
 	COMBINER_ANYTHING
 } CombinerContent;
 
@@ -50,7 +53,9 @@ typedef struct Combiner
 	BfHeader	head;
 	char		family[BF_MAX_FAMILY_LEN + 1];
 	uint8	   *image;
-	void	   *chunk;			/* The chunk of memory that was allocated for the image. */
+
+	/* The chunk of memory in which image, the payload, is aligned; to be freed with it. */
+	void	   *chunk;
 } Combiner;
 
 /* Makes an empty combiner in a memory context of its own, a child of parent. */

@@ -275,7 +275,7 @@ bloomfam_tuplesort_getdatum(Tuplesortstate *state, Datum *value, bool *isnull)
 #endif
 }
 
-/* PostgreSQL 19 has flags for a scan. */
+/* From PostgreSQL 19 on, table_index_fetch_begin() has an argument for flags. */
 #include "access/tableam.h"
 static inline IndexFetchTableData *
 bloomfam_table_index_fetch_begin(Relation table)
@@ -300,7 +300,7 @@ bloomfam_buffile_read(BufFile *file, void *bytes, size_t size)
 #endif
 }
 
-/* PostgreSQL 19 has options for a scan that parallel workers share. */
+/* From PostgreSQL 19 on, table_beginscan_parallel() has an argument for options. */
 static inline TableScanDesc
 bloomfam_beginscan_parallel(Relation table, ParallelTableScanDesc scan)
 {
@@ -311,7 +311,10 @@ bloomfam_beginscan_parallel(Relation table, ParallelTableScanDesc scan)
 #endif
 }
 
-/* PostgreSQL 18 has an argument that tells whether VACUUM is an ANALYZE. */
+/*
+ * From PostgreSQL 18 on, vacuum_delay_point() has an argument that tells whether it is called by
+ * ANALYZE.
+ */
 #include "commands/vacuum.h"
 static inline void
 bloomfam_vacuum_delay_point(void)

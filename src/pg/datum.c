@@ -41,7 +41,10 @@
  */
 #define FETCH_BYTES		(1024 * 1024)
 
-/* A value that no plain value has as its first word, as these have two bits of it clear. */
+/*
+ * A number that is not the first word of any plain (not TOASTed) value, as such a word has two bits
+ * clear.
+ */
 #define NOTHING_PLAIN	PG_UINT32_MAX
 
 static void
@@ -118,7 +121,7 @@ bloomfam_view_open(Datum datum, BfView *view)
 		bloomfam_not_a_filter_error();
 }
 
-/* Converts the opened filter to its loose form. */
+/* Converts the opened filter from its packed form, if it is stored in it, to its loose form. */
 static void
 loosen(BfView *view)
 {
@@ -157,7 +160,7 @@ bloomfam_filter_init(BloomfamFilter *filter, MemoryContext context)
 	filter->plain_word = NOTHING_PLAIN;
 }
 
-/* Makes the filter recognize no value any more. */
+/* Makes the BloomfamFilter recognize no datum as the one that it has opened. */
 static void
 forget(BloomfamFilter *filter)
 {
@@ -173,7 +176,7 @@ open_plain(BloomfamFilter *filter, const uint8 *data, Size len)
 	bloomfam_header_open(data, len, len, &filter->view);
 	filter->header_len = filter->view.payload - data;
 
-	/* The header's length was validated when it was opened. */
+	/* bloomfam_header_open() has checked that the header is not too long. */
 	Assert(filter->header_len <= sizeof(filter->header) && filter->header_len <= len);
 	Assert(filter->header_len == bf_payload_offset(filter->view.head.family_len));
 	memcpy(filter->header, data, filter->header_len);
@@ -215,7 +218,9 @@ fetch(BloomfamFilter *filter, struct varlena *value, Size *len)
 		bloomfam_header_open(VARDATA_ANY(whole), *len, *len, &view);
 	}
 
-	/* The length that the header says is at most the maximum of a value. */
+	/*
+	 * The copy can be allocated: the header was opened, which checks that a value is not too long.
+	 */
 	if (filter->copy != NULL)
 		pfree(filter->copy);
 	filter->copy = NULL;
@@ -270,7 +275,7 @@ bloomfam_filter_open(BloomfamFilter *filter, Datum datum)
 		return;
 	}
 
-	/* A TOAST pointer looks like a short value, too. */
+	/* VARATT_IS_SHORT() is true for a TOAST pointer, too, so that must be excluded. */
 	if (VARATT_IS_4B_U(value) || (VARATT_IS_SHORT(value) && !VARATT_IS_EXTERNAL(value)))
 	{
 		open_plain(filter, (uint8 *) VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));

@@ -12,7 +12,10 @@
 #include "core/bf_format.h"
 #include "pg/compat.h"
 
-/* What is open while one TOASTed filter is probed without fetching all of it (slice.c). */
+/*
+ * The open TOAST table, its indexes and the scan, while one TOASTed filter is probed without
+ * fetching all of it (slice.c).
+ */
 typedef struct BloomfamSliceScan BloomfamSliceScan;
 
 typedef struct BloomfamSlice
@@ -24,7 +27,10 @@ typedef struct BloomfamSlice
 	uint32		lxid;
 	uint32		reads;			/* The number of this filter's chunks that were read. */
 
-	/* How many chunks in a row, of any filter, were not at their expected place. */
+	/*
+	 * The number of chunks, of any filter, that were read in a row and not found at the place where
+	 * they were expected.
+	 */
 	uint32		misplaced;
 
 	/* The open scan, from bloomfam_slice_open() to bloomfam_slice_close(). */
@@ -41,11 +47,11 @@ typedef struct BloomfamSlice
 typedef struct BloomfamFilter
 {
 	BfView		view;
-	BfProbe		probe;			/* The probe for this view. */
+	BfProbe		probe;			/* The function that probes the opened filter. */
 
 	/*
-	 * What the opened value is recognized by: at most one of plain_word, toast_pointer and
-	 * compressed.
+	 * How bloomfam_filter_is_open() recognizes the opened value in another call: by at most one of
+	 * the members plain_word, toast_pointer and compressed.
 	 */
 	/*
 	 * The first word of a plain value, which is its length; a plain value is also recognized by its

@@ -16,7 +16,7 @@
 #include "pg/port.h"
 #include "pg/value.h"
 
-/* Gives the edit a header, with the family's name that the edit has. */
+/* Sets the header of the edited filter.  The header's key family is the name that the edit has. */
 static void
 set_head(BloomfamEdit *edit, const BfHeader *head)
 {
@@ -24,7 +24,10 @@ set_head(BloomfamEdit *edit, const BfHeader *head)
 	edit->head.family = edit->family;
 }
 
-/* Allocates a value with this header for the edit, which does not use it yet. */
+/*
+ * Allocates a value with this header in the edit's memory context.  The edit keeps its present
+ * value.
+ */
 static struct varlena *
 new_value(BloomfamEdit *edit, const BfHeader *head, uint8 **payload)
 {
@@ -36,8 +39,9 @@ new_value(BloomfamEdit *edit, const BfHeader *head, uint8 **payload)
 }
 
 /*
- * Makes the edit use a value.  The value must be complete: the edit may be a variable that outlives
- * an error, and a cancel is an error that may come anywhere before.
+ * Replaces the edited filter's value, and frees the old one.  The new value must be complete: the
+ * edit may be a variable that outlives an error, and a cancel is an error that may come anywhere
+ * before.
  */
 static void
 set_value(BloomfamEdit *edit, struct varlena *value, uint8 *payload)
@@ -109,7 +113,9 @@ bloomfam_edit_take_family(BloomfamEdit *edit, const BloomfamHasher *hasher)
 	if (likely(head.family_id == hasher->family_id))
 		return;
 
-	/* The family's name comes before the payload, so a new value is needed. */
+	/*
+	 * The key family's name comes before the payload in a value, so setting it takes a new value.
+	 */
 	head.family_id = hasher->family_id;
 	head.family_len = hasher->family != NULL ? hasher->family_len : 0;
 	value = new_value(edit, &head, &payload);

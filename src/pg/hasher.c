@@ -59,26 +59,43 @@ typedef struct TreeHasher
 	Oid			type;
 	int32		typmod;
 	Oid			collation;
-	bool		lasting;		/* True if keys are a filter's; see Build. */
 
-	/* True if type and typmod are those of the last key, which is a row. */
+	/*
+	 * True if the hashes go into filters; false if an operator within this database compares the
+	 * keys.
+	 */
+	bool		lasting;
+
+	/*
+	 * True if keys are rows that bring their own type; type and typmod are then those of the last
+	 * row.
+	 */
 	bool		rows;
 	BloomfamHasher *root;		/* The hasher that hashes keys; NULL if it is not made yet. */
 	List	   *watched;		/* List of Watched: the row types that root was made from. */
 	MemoryContext context;		/* The memory context of root and watched, and of nothing else. */
 } TreeHasher;
 
-/* What making a hasher passes down to its parts, and what it collects from them. */
+/*
+ * What is passed down when the hasher of a type is made with the hashers of its parts, and what is
+ * collected from the parts.
+ */
 typedef struct Build
 {
-	/* True if keys are a filter's; false if an operator within this database compares them. */
+	/*
+	 * True if the hashes go into filters; false if an operator within this database compares the
+	 * keys.
+	 */
 	bool		lasting;
 	List	   *watched;		/* List of Watched: the row types that were found. */
 } Build;
 
 static BloomfamHasher *make_hasher(Build *build, Oid type, Oid collation);
 
-/* Makes the hasher of a part of a key.  Parts are compared by their type's default equality. */
+/*
+ * Makes the hasher of a part of a composite key, such as an element or a column.  Raises an error
+ * unless hashes follow the default equality of the part's type, by which parts are compared.
+ */
 static BloomfamHasher *
 make_part(Build *build, Oid type, Oid collation)
 {
@@ -125,7 +142,10 @@ make_row(Build *build, Oid type, int32 typmod)
 	{
 		TupleDesc	shared = lookup_rowtype_tupdesc(type, typmod);
 
-		/* An anonymous row type never changes.  A copy needs no reference count. */
+		/*
+		 * An anonymous row type never changes, so it is not watched.  A copy needs no reference
+		 * count.
+		 */
 		desc = CreateTupleDescCopyConstr(shared);
 		ReleaseTupleDesc(shared);
 	}
@@ -162,7 +182,7 @@ make_row(Build *build, Oid type, int32 typmod)
 
 /* ---- hashers that may be made anew ---- */
 
-/* Takes over the family of the root hasher. */
+/* Copies the key family of the root hasher to the TreeHasher. */
 static inline void
 take_family(TreeHasher *tree)
 {
@@ -197,7 +217,7 @@ tree_make(TreeHasher *tree, Oid type, int32 typmod)
 	Build		build = {tree->lasting, NIL};
 	BloomfamHasher *root;
 
-	/* An error must not leave a part of a tree behind. */
+	/* Forget the old hasher first, so that an error cannot leave a part of a hasher behind. */
 	tree->root = NULL;
 	tree->watched = NIL;
 	tree->base.family = NULL;
@@ -250,8 +270,8 @@ key_tree(BloomfamHasher *hasher, Datum key)
 }
 
 /*
- * Makes an empty TreeHasher in the current memory context. type is RECORDOID if only the rows tell
- * their type.
+ * Makes a TreeHasher without a root hasher in the current memory context. type is RECORDOID if only
+ * the rows tell their type.
  */
 static TreeHasher *
 make_tree(Oid type, Oid collation, bool lasting)
@@ -504,7 +524,9 @@ bloomfam_hashers_init(BloomfamHashers *hashers, FunctionCallInfo fcinfo, int arg
 bool
 bloomfam_hashers_retype(BloomfamHashers *hashers, Oid type)
 {
-	/* An error must not leave old hashers behind. */
+	/*
+	 * Forget the old hashers first, so that an error cannot leave one for the former type behind.
+	 */
 	memset(hashers->by_id, 0, sizeof(hashers->by_id));
 	hashers->type = InvalidOid;
 	MemoryContextReset(hashers->context);

@@ -47,7 +47,9 @@ typedef struct BloomfamHashers
 	Oid			type;
 	int32		typmod;
 	Oid			collation;
-	bool		probing;		/* Keys are only probed for; see BloomfamHasher. */
+
+	/* True if keys are only probed for, and not added; see BloomfamHasher. */
+	bool		probing;
 
 	/*
 	 * The argument is an anyarray, as in pg_stats: each array says what its elements' type is.  The

@@ -37,7 +37,9 @@ PG_FUNCTION_INFO_V1(bloomfam_send);
 PG_FUNCTION_INFO_V1(bloomfam_from_bytea);
 PG_FUNCTION_INFO_V1(bloomfam_to_bytea);
 
-/* A type with another size or alignment is refused without loading a function. */
+/*
+ * To save loading a function, a type whose size or alignment is not bloomfilter's is refused first.
+ */
 bool
 bloomfam_is_filter_type(Oid type)
 {

@@ -35,7 +35,12 @@ struct BloomfamHasher
 	const char *family;
 	uint32		family_len;
 	BfHashId	hash_id;
-	bool		varies;			/* True if family and family_id are those of the last key. */
+
+	/*
+	 * True if the family can change from key to key; family and family_id are then those of the
+	 * last key.
+	 */
+	bool		varies;
 
 	/*
 	 * Makes a hasher that can have several families take the filter's family if that is one of

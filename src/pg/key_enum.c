@@ -42,8 +42,12 @@ typedef struct EnumLabel
 typedef struct EnumHasher
 {
 	BloomfamHasher base;
-	enumlabels_hash *labels;	/* The labels' hashes of the values that were hashed so far. */
-	uint64		generation;		/* The value of enum_generation when labels was emptied. */
+
+	/* A table of the hashes of labels, by the OIDs of the enum values that were hashed so far. */
+	enumlabels_hash *labels;
+
+	/* The value of enum_generation when the table "labels" was last emptied. */
+	uint64		generation;
 } EnumHasher;
 
 /* The number of changes of pg_enum that this backend has heard of. */

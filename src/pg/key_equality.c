@@ -49,15 +49,18 @@
 #include "pg/key_scalar.h"
 #include "pg/key_text.h"
 
-/* No answers are kept if the search path has more schemas than this. */
+/*
+ * The answer whether a type's keys can be hashed is not kept for later calls if the search path has
+ * this many schemas or more.
+ */
 #define MAX_PATH 16
 
-/* The maximum number of answers that are kept in a session. */
+/* The maximum number of types' answers that are kept in a session. */
 #define MAX_ANSWERS 1024
 
 /*
- * All that an answer depends on, except for the contents of catalogs.  Questions are compared byte
- * by byte.
+ * What the answer whether a type's keys can be hashed depends on, except for the contents of
+ * catalogs.  It is the key of the table of answers, and compared byte by byte.
  */
 typedef struct EqualityQuestion
 {
@@ -113,7 +116,10 @@ inner_type(Oid type)
 	return OidIsValid(inner) ? inner : get_multirange_range(type);
 }
 
-/* Returns whether keys of these types may be of one family.  Returns true if that is not known. */
+/*
+ * Returns whether keys of these two types may be of one key family.  Returns true if that is not
+ * known.
+ */
 static bool
 may_share_family(Oid a, Oid b)
 {
@@ -138,7 +144,7 @@ may_share_family(Oid a, Oid b)
 	family_a = bloomfam_is_text(a) ? "text" : bloomfam_scalar_family(a);
 	family_b = bloomfam_is_text(b) ? "text" : bloomfam_scalar_family(b);
 	if (family_a == NULL || family_b == NULL)
-		return a == b;			/* The name of a family of another type is the type's. */
+		return a == b;			/* The family of any other type is named after the type itself. */
 	return strcmp(family_a, family_b) == 0;
 }
 
@@ -153,8 +159,8 @@ static bool
 has_servers_operators(Oid base)
 {
 	/*
-	 * Anonymous rows, and literals within them, count as well: what they are coerced to is refused
-	 * itself.
+	 * Anonymous rows, and literals within them, are treated alike: if such a key is coerced to a
+	 * type, it is the check of that type that refuses operators.
 	 */
 	return is_servers_own(base) &&
 		(get_typtype(base) == TYPTYPE_PSEUDO || !has_equality_of_kind(base));
@@ -175,7 +181,10 @@ takes_exactly(Form_pg_operator operator, Oid type)
 	if (other == type)
 		return true;
 
-	/* Of keys of the server's type and keys of a user's type, it is enough to refuse the latter. */
+	/*
+	 * If keys of a server's type and of a user's type are compared, it suffices to refuse keys of
+	 * the user's type.
+	 */
 	return (!is_servers_own(type) || is_servers_own(other)) && may_share_family(type, other);
 }
 
@@ -250,7 +259,10 @@ belongs_to(Form_pg_operator operator, Oid type)
 	return result;
 }
 
-/* Returns whether an operator counts because of its owner or its schema. */
+/*
+ * Returns whether an operator = must be considered because of its schema or its owner; see the
+ * comment at the head of key_equality.c.
+ */
 static bool
 has_weight(const EqualityQuestion *question, Form_pg_operator operator)
 {
@@ -326,11 +338,14 @@ find_other_equality(const EqualityQuestion *question, Oid equality)
 
 /* ---- answers that are kept ---- */
 
-/* The questions whose answer was "none".  Other answers are errors, and are not kept. */
+/*
+ * The questions whose answer was that no other operator = may be meant.  Other answers are errors,
+ * and are not kept.
+ */
 static HTAB *answers = NULL;
 static uint64 answers_age;
 
-/* Counts changes of catalogs that may change an answer. */
+/* Counts changes of catalogs that may make a kept answer wrong. */
 static uint64 catalog_age = 0;
 
 static void
@@ -339,7 +354,9 @@ catalog_changed(Datum arg, int cache_id, uint32 hash_value)
 	catalog_age++;
 }
 
-/* Makes the table of answers anew if it is too old or too full. */
+/*
+ * Empties the table of kept answers if a catalog has changed since it was made, or if it is full.
+ */
 static void
 prepare_answers(void)
 {
@@ -427,8 +444,8 @@ bloomfam_equality_check_named(Oid type)
 		equality_error(type, other);
 
 	/*
-	 * Keep no answer if the path may be longer, or if a change was heard of while the answer was
-	 * found.
+	 * Keep no answer if the search path may be longer than the question can hold, or if a catalog
+	 * changed while the answer was being found.
 	 */
 	if (question.path_len < MAX_PATH && answers_age == catalog_age)
 		(void) hash_search(answers, &question, HASH_ENTER, NULL);

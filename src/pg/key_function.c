@@ -104,8 +104,8 @@ bloomfam_no_hash_error(Oid type)
 }
 
 /*
- * Returns the type that this type relabels, if it has that type's equality, too; otherwise this
- * type.
+ * If the type's default hash operator class is that of another type (as varchar has that of text),
+ * and the type has the other one's equality, too, returns the other type; otherwise this type.
  */
 Oid
 bloomfam_key_relabelled(Oid type)
@@ -149,7 +149,7 @@ routine_of(Oid function)
 	return info.fn_addr;
 }
 
-/* Returns whether the same routine makes the texts of values of both types. */
+/* Returns whether both types have the same output function, and so the same text form of values. */
 static bool
 are_written_alike(Oid type, Oid other)
 {

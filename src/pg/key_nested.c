@@ -58,9 +58,11 @@ typedef struct ArrayHasher
 	int16		typlen;			/* The typlen of the elements' type. */
 	bool		typbyval;
 	char		typalign;
-	bool		ignore_bounds;	/* True for a type whose = does not look at lower bounds. */
 
-	/* The id of the elements' family for which the array's family is named. */
+	/* True if the array type's operator = ignores the arrays' lower bounds. */
+	bool		ignore_bounds;
+
+	/* The id of the elements' key family after which the array's key family was named last. */
 	uint64		named_for;
 	MemoryContext context;
 	WorkBuffer	buffer;
@@ -86,7 +88,7 @@ typedef struct RowHasher
 	TupleDesc	desc;
 	BloomfamHasher **columns;	/* The columns' hashers; NULL for a dropped column. */
 
-	/* The ids of the columns' families for which the row's family is named. */
+	/* For each column, the id of the key family after which the row's key family was named last. */
 	uint64	   *named_for;
 	MemoryContext context;
 	Datum	   *values;
@@ -104,7 +106,7 @@ buffer_init(WorkBuffer *buffer)
 	buffer->size = 0;
 }
 
-/* Makes room for this number of bytes.  The buffer's contents are lost. */
+/* Makes the work buffer large enough for this number of bytes.  Its contents are lost. */
 static uint8 *
 buffer_reserve(WorkBuffer *buffer, Size size)
 {
@@ -135,7 +137,10 @@ buffer_release(WorkBuffer *buffer)
 	}
 }
 
-/* Writes the item of a value, and returns where the next item goes. */
+/*
+ * Writes the item (flag and hash, as in keys/key_hash.h) of a part of a composite key, and returns
+ * where the next item goes.
+ */
 static inline uint8 *
 put_item(uint8 *bytes, BloomfamHasher *hasher, Datum value, bool isnull)
 {
@@ -441,7 +446,10 @@ name_row(RowHasher *self)
 	}
 }
 
-/* Makes sure that the family is that of the row that was hashed. */
+/*
+ * Names the row's key family anew if the families of the columns of the row that was hashed have
+ * changed.
+ */
 static void
 check_name(RowHasher *self)
 {

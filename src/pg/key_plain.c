@@ -34,7 +34,7 @@
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
-/* The server's constants must be those with which keys/plain.h hashes values. */
+/* keys/key_hash.h has copies of some of the server's constants, which must be the same. */
 StaticAssertDecl(BF_KEY_EPOCH_DAYS == POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE, "epoch");
 StaticAssertDecl(BF_KEY_DATE_MINUS_INFINITY == DATEVAL_NOBEGIN &&
 				 BF_KEY_DATE_INFINITY == DATEVAL_NOEND, "infinite dates");
@@ -198,7 +198,7 @@ plain_numeric(BloomfamHasher *hasher, Datum key)
 
 	if (self->column.precision == 0)
 	{
-		/* Return any hash: a filter without keys has none that this key could equal. */
+		/* Any hash will do for a probe: the filter has no keys, as it has no key family yet. */
 		if (self->base.probing)
 			return 0;
 		ereport(ERROR,
@@ -245,7 +245,7 @@ static const KeyType key_types[] = {
 	{BYTEAOID, BF_PLAIN_BYTEA, plain_bytea}
 };
 
-/* Makes the hasher hash keys for this column from now on. */
+/* Makes the hasher hash keys for another Parquet column from now on. */
 static void
 turn_to(PlainHasher *self, const BfPlainColumn *column)
 {
@@ -276,7 +276,8 @@ plain_fit(BloomfamHasher *hasher, const BfHeader *filter)
 	else
 	{
 		/*
-		 * The caller will find the mismatch, except for a numeric, which has no family to compare.
+		 * The caller compares key families and raises the error, except for a numeric without
+		 * precision, which has no family to compare.
 		 */
 		if (self->own.type == BF_PLAIN_DECIMAL)
 			bloomfam_family_error(filter, BF_PLAIN_PREFIX "decimal",

@@ -42,7 +42,7 @@ PG_FUNCTION_INFO_V1(bloomfam_literal_recv);
 /* A literal of more bytes is not kept to be compared with the next one. */
 #define KEEP_SIZE		((Size) 1024 * 1024)
 
-/* One way to read a literal. */
+/* One way to read an untyped literal: as a value of one type. */
 typedef struct Reader
 {
 	FmgrInfo	input;
@@ -60,7 +60,9 @@ struct BloomfamLiteral
 	bool		constant;
 	bool		probing;
 
-	/* The following fields say how literals are read. */
+	/*
+	 * The following fields are for the ways (readers) to read literals of the filter's key family.
+	 */
 	/* The memory context of the readers and of their keys' readings, and of nothing else. */
 	MemoryContext readers_context;
 
@@ -223,7 +225,7 @@ static const struct
 	{VARBITOID, BITOID}
 };
 
-/* Adds a reader, in the current memory context. */
+/* Adds a type as which literals are read to the readers, in the current memory context. */
 static void
 add_reader(BloomfamLiteral *literal, Oid type, Oid input, bool (*applies) (const char *str),
 		   const BfHeader *filter)
@@ -302,7 +304,7 @@ make_readers(BloomfamLiteral *literal, const BfHeader *filter, bool is_array)
 	char	   *family;
 	size_t		i;
 
-	/* An error must not leave some of the readers behind. */
+	/* Forget the old readers first, so that an error cannot leave some of the new ones behind. */
 	literal->family_id = 0;
 	literal->nreaders = 0;
 	literal->readings.n = 0;
@@ -342,7 +344,7 @@ match_readers(BloomfamLiteral *literal, const BfHeader *filter, bool is_array)
 		make_readers(literal, filter, is_array);
 }
 
-/* Reads a literal in all ways, and stores the different hashes. */
+/* Reads a literal by all readers that apply to it, and stores the different hashes that result. */
 static void
 read_all(BloomfamLiteral *literal, Datum key, const BfHeader *filter, BloomfamReadings *readings)
 {
@@ -350,7 +352,7 @@ read_all(BloomfamLiteral *literal, Datum key, const BfHeader *filter, BloomfamRe
 	int			n = 0;
 	int			i;
 
-	/* An error must not leave some of the readings behind. */
+	/* Forget the old readings first, so that an error cannot leave some of the new ones behind. */
 	readings->n = 0;
 	for (i = 0; i < literal->nreaders; i++)
 	{
@@ -480,7 +482,10 @@ static void
 take_apart(BloomfamLiteral *literal, Datum keys)
 {
 	BloomfamLiterals *result = &literal->keys;
-	/* Read the array into the caller's memory, as that may fail. */
+	/*
+	 * read_array() may fail, so it allocates in the caller's memory context, and the result is
+	 * copied.
+	 */
 	ArrayType  *array = read_array(keys);
 	MemoryContext old = MemoryContextSwitchTo(literal->last_context);
 

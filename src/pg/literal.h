@@ -22,7 +22,10 @@ typedef struct BloomfamReadings
 	uint64		hashes[BLOOMFAM_MAX_READINGS];
 } BloomfamReadings;
 
-/* What a call site keeps of its literals, in fn_extra or in what that holds. */
+/*
+ * What a call site keeps of the literals that it was called with, in fn_extra or in the struct that
+ * fn_extra points to.
+ */
 typedef struct BloomfamLiteral BloomfamLiteral;
 
 /*
@@ -43,7 +46,10 @@ extern BloomfamLiteral *bloomfam_literal_make(MemoryContext context, Oid collati
 extern const BloomfamReadings *bloomfam_literal_read(BloomfamLiteral *literal, Datum key,
 													 const BfHeader *filter);
 
-/* Raises an error if there are several readings.  It is for functions that need a single key. */
+/*
+ * Raises an error if a literal has several readings (different keys, as the filter's key family has
+ * several types).  For functions that need a single key.
+ */
 extern void bloomfam_literal_check_one(const BloomfamReadings *readings, const BfHeader *filter);
 
 /* An array literal, taken apart: keys is an array of text, of any dimensions. */

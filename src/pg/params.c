@@ -95,7 +95,8 @@ bloomfam_kind_or_fpr_arg(text *arg, const char *advice, const BfKind **kind, dou
 void
 bloomfam_design(const BfKind *kind, double fpr, BfDesign *design)
 {
-	static BfDesign last;		/* The last design; its kind is NULL if there is none. */
+	/* The design that was made last; its kind is NULL if there is none. */
+	static BfDesign last;
 	BfStatus	status;
 
 	if (last.kind != kind || last.fpr != fpr)

@@ -37,8 +37,8 @@ PG_FUNCTION_INFO_V1(bloomfam_to_parquet);
 #define ASSUMED_FPR		0.01
 
 /*
- * Returns Parquet's hash of a float of "size" bytes whose highest 16 bits are "high", and whose
- * other bits are zero.
+ * Returns the hash that Parquet's filters have for a float of "size" bytes whose highest 16 bits
+ * are "high", and whose other bits are zero.
  */
 static uint64
 float_hash(int size, uint16 high)

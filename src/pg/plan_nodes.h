@@ -25,14 +25,16 @@ typedef struct BloomfamPlanNode
 	/* True if BloomfamPlanNode names all members of the node that have expressions. */
 	bool		is_known;
 
-	/* Given the same input rows, the node returns the same rows each time. */
+	/* True if the node returns the same rows each time when it is given the same input rows. */
 	bool		repeatable;
-	bool		keeps_rows;		/* The node reads rows, and returns later what it makes of them. */
+
+	/* True if the node keeps the rows that it reads, and returns later what it makes of them. */
+	bool		keeps_rows;
 	bool		locks_rows;
 
 	/*
-	 * The node scans one table, that of scanrelid.  A ForeignScan does not if scanrelid is 0, or if
-	 * it has a target list of its own.
+	 * True if the node scans one table, that of scanrelid.  A ForeignScan does not if scanrelid is
+	 * 0, or if it has a target list of its own.
 	 */
 	bool		scans_table;
 
@@ -99,7 +101,7 @@ extern bool bloomfam_plan_groups_by(Plan *plan, AttrNumber column, Oid *operator
 /* What an expression itself calls, apart from the expressions below it. */
 typedef enum BloomfamExpression
 {
-	/* What the expression calls is unknown, or only a closer look at it would tell. */
+	/* What the expression calls is not known, or its node type alone does not tell. */
 	BLOOMFAM_EXPRESSION_UNKNOWN,
 
 	/*

@@ -24,7 +24,10 @@
 
 #define HUGE_PAGE		((Size) 2 * 1024 * 1024)
 
-/* The allocator may give smaller memory back and hand it out again, so it must not be advised. */
+/*
+ * The smallest memory for which huge pages are asked by madvise().  The allocator may reuse smaller
+ * memory for something else after it was freed, and the advice would then still hold for it.
+ */
 #define MIN_HUGE_SIZE	((Size) 8 * 1024 * 1024)
 
 /*

@@ -51,7 +51,9 @@ typedef struct ProbeState
 	BloomfamFilter filter;
 	BloomfamHasher *hasher;		/* The hasher for the filter that was probed last. */
 	bool		constant;		/* True if the filter is a constant, which is open. */
-	bool		fits;			/* True if hasher is the one for the open filter. */
+
+	/* True if "hasher" was made to hash keys as the open filter needs them. */
+	bool		fits;
 	bool		key_constant;	/* True if the key is a constant. */
 	bool		key_hashed;		/* True if key_hash is the hash of the constant key. */
 	uint64		key_hash;
@@ -75,7 +77,11 @@ arg_is_constant(FunctionCallInfo fcinfo, int argno)
 	else if (IsA(expr, OpExpr))
 		args = ((OpExpr *) expr)->args;
 	else
-		return false;			/* In a ScalarArrayOpExpr, the argument is an element. */
+		/*
+		 * In a ScalarArrayOpExpr, the function's argument is an element, not the expression's
+		 * constant array.
+		 */
+		return false;
 	return argno < list_length(args) && IsA(list_nth(args, argno), Const);
 }
 
@@ -120,7 +126,7 @@ get_state(FunctionCallInfo fcinfo, int key_arg, bool keys_are_array)
 	return likely(state != NULL) ? state : make_state(fcinfo, key_arg, keys_are_array);
 }
 
-/* Makes the hasher hash keys as this filter needs. */
+/* Makes the hasher hash keys by the hash function and for the key family of this filter. */
 static inline void
 match_hasher(ProbeState *state, const BfView *view)
 {
@@ -134,7 +140,8 @@ match_hasher(ProbeState *state, const BfView *view)
 }
 
 /*
- * Returns whether the filter is open and ready for a probe.  Then the view is valid for this datum.
+ * Returns whether this datum is the filter that is open, and the hasher hashes keys for it.  Then
+ * the view is valid for the datum.
  */
 static inline bool
 is_open(ProbeState *state, Datum filter)
@@ -188,7 +195,9 @@ check_family(const BfView *view, const BloomfamHasher *hasher)
 	bloomfam_family_error(&view->head, hasher->family, hasher->family_len, hasher->family_id);
 }
 
-/* Returns whether a filter that is read by slices may contain the key. */
+/*
+ * Probes a TOASTed filter of which only slices are read.  Returns whether it may contain the key.
+ */
 static pg_noinline bool
 slice_may_contain(FunctionCallInfo fcinfo, int key_arg, ProbeState *state)
 {
@@ -251,7 +260,7 @@ bloomfam_may_be_in(PG_FUNCTION_ARGS)
 	return may_contain(fcinfo, 1, 0);
 }
 
-/* Returns whether any reading of a key may be in the filter. */
+/* Returns whether the filter may contain any of the keys that an untyped literal can be read as. */
 static bool
 any_may_be_in(const BfView *view, BfProbe probe, const BloomfamReadings *readings)
 {
@@ -404,7 +413,7 @@ bloomfam_count_literal(PG_FUNCTION_ARGS)
 	return count_result(fcinfo, most);
 }
 
-/* An array of keys, and the answer for each that is not NULL. */
+/* An array of keys, and for each key that is not NULL, whether the filter may contain it. */
 typedef struct KeyArray
 {
 	Oid			type;
@@ -617,7 +626,10 @@ bloomfam_filter_keys_literal(PG_FUNCTION_ARGS)
 	return filter_keys(fcinfo, probe_array_literal);
 }
 
-/* Returns whether one of the filters of bloom_which() may contain the key, argument 1. */
+/*
+ * A function that returns whether one of the filters of bloom_which() may contain the key, which is
+ * argument 1.
+ */
 typedef bool (*AskFilter) (FunctionCallInfo fcinfo, ProbeState *state, const BfView *view);
 
 static bool

@@ -29,9 +29,9 @@
 #include "pg/datum.h"
 
 /*
- * Reading a chunk for a slice costs about as much as fetching this many bytes of the whole value.
- * So a value is fetched after one read for each part of this size, including the read of the
- * header.
+ * The number of bytes of a TOASTed value whose fetching costs about as much as one read of a chunk.
+ * So a value is no longer read by slices, but fetched as a whole, after one read for each part of
+ * this size, including the read of the header.
  */
 #define BYTES_PER_SLICE		(8 * 1024)
 
@@ -50,7 +50,7 @@ enum
 	CHUNK_ID = 1, CHUNK_SEQ, CHUNK_DATA
 };
 
-/* What is open while one filter is probed. */
+/* The open TOAST table, its indexes and the scan, while one TOASTed filter is probed by slices. */
 struct BloomfamSliceScan
 {
 	Relation	table;
@@ -202,7 +202,9 @@ read_slice(BloomfamSlice *slice, uint64 offset, uint64 len)
 		uint64		size = VARSIZE_ANY_EXHDR(chunk);
 
 		if (at >= size)
-			/* Raise the error for a value that is too short. */
+			/*
+			 * The value is shorter than its TOAST pointer says: raise the error for such a header.
+			 */
 			bloomfam_header_open(NULL, 0, 0, &slice->view);
 		size = Min(size - at, len - done);
 		memcpy(slice->bytes + done, VARDATA_ANY(chunk) + at, size);
@@ -234,7 +236,10 @@ bloomfam_slice_open(BloomfamFilter *filter, Datum datum)
 	if (!again)
 	{
 		slice->reads = 0;
-		/* If reading the header fails, the slice must not be recognized. */
+		/*
+		 * Forget the last filter first: if reading the header fails, no datum may be taken for the
+		 * one opened.
+		 */
 		slice->toast_pointer[0] = 0;
 	}
 	slice->scan = begin_scan(pointer.va_toastrelid, pointer.va_valueid);

@@ -53,11 +53,15 @@ PG_FUNCTION_INFO_V1(bloomfam_may_contain_sel);
 PG_FUNCTION_INFO_V1(bloomfam_may_be_in_sel);
 PG_FUNCTION_INFO_V1(bloomfam_joinsel);
 
-/* The share of rows that an unknown filter passes; it was made to be selective. */
+/*
+ * The selectivity of a probe of a filter that the planner cannot see; somebody made the filter to
+ * be selective.
+ */
 #define DEFAULT_SELECTIVITY			0.1
 
 /*
- * The share of many stored filters that may contain a key; it is hardly more than false positives.
+ * If one key is looked up in many stored filters, the share of filters that may contain it; hardly
+ * more than false positives.
  */
 #define DEFAULT_STORED_SELECTIVITY	0.02
 
@@ -84,10 +88,11 @@ PG_FUNCTION_INFO_V1(bloomfam_joinsel);
 #define MEDIUM_BYTES				(1024 * 1024)
 #define LARGE_BYTES					(16 * 1024 * 1024)
 
-/* What is known of a filter when a query is planned. */
+/* What the planner knows of a filter. */
 typedef struct FilterEstimate
 {
-	bool		known;			/* True if the filter is at hand, and opened in view. */
+	/* True if the filter's value is available to the planner, and opened in view. */
+	bool		known;
 	BfView		view;
 	double		keys;			/* The number of keys; negative if it is not known. */
 	double		fpr;
@@ -305,8 +310,9 @@ filter_has(const FilterEstimate *filter, BloomfamHasher *hasher, BfProbe probe, 
 }
 
 /*
- * Returns how many of a column's values in the slot the filter may contain.  If the values have
- * frequencies, sums up those of all values in *all, and those of the values found in *hit.
+ * Returns how many values of a slot of the column's statistics the filter may contain.  If the
+ * values have frequencies, sums up those of all values in *all, and those of the values found in
+ * *hit.
  */
 static int
 count_hits(const FilterEstimate *filter, BloomfamHasher *hasher, const AttStatsSlot *slot,
@@ -367,7 +373,8 @@ relative_frequency(const FilterEstimate *filter, BloomfamHasher *hasher,
 	int			nranges = histogram->nvalues - 1;
 	double		tried = 0;
 	double		hits = 0;
-	double		frequency = 0;	/* The sum of the relative frequencies of the hits. */
+	/* The sum of the relative frequencies of the numbers that the filter contains. */
+	double		frequency = 0;
 	double		chance;
 	uint64		first;
 	uint64		range;
@@ -380,7 +387,8 @@ relative_frequency(const FilterEstimate *filter, BloomfamHasher *hasher,
 	first = whole_number(histogram, 0);
 	range = whole_number(histogram, nranges) - first;
 	if (range > (uint64) MAX_NUMBERS_TRIED * MAX_NUMBERS_TRIED)
-		return 1;				/* Give up, as nearly all numbers would be probed for in vain. */
+		/* The range is too wide: nearly all numbers would be probed for in vain. */
+		return 1;
 	step = range / MAX_NUMBERS_TRIED + 1;
 	for (i = 1; i <= nranges; i++)
 	{
@@ -389,8 +397,8 @@ relative_frequency(const FilterEstimate *filter, BloomfamHasher *hasher,
 
 		if (end > range)
 			/*
-			 * The values are not in order, so they are not a histogram: whoever owns a table may
-			 * set its statistics.
+			 * The bounds are not in ascending order, so they are not a histogram: whoever owns a
+			 * table may set its statistics.
 			 */
 			return 1;
 		for (; at < end; at += step)
@@ -405,7 +413,8 @@ relative_frequency(const FilterEstimate *filter, BloomfamHasher *hasher,
 	}
 
 	/*
-	 * Hits by chance have the average frequency.  If all hits may be by chance, nothing is known.
+	 * Numbers found by chance (false positives) have the average frequency.  If all may have been
+	 * found by chance, nothing is known of the filter's keys.
 	 */
 	chance = filter->fpr * tried;
 	return hits - chance > 2 * sqrt(hits) ? Max(0, frequency - chance) / (hits - chance) : 1;
@@ -424,7 +433,9 @@ passing_share(const FilterEstimate *filter, VariableStatData *column, Oid functi
 	double		distinct;
 	double		low = 0;
 	double		high = 1;
-	/* The frequency of the filter's keys, relative to that of other values. */
+	/*
+	 * How frequent the values are that the filter contains, relative to the column's other values.
+	 */
 	double		frequency = 1;
 	double		rest;
 	bool		is_default;
@@ -459,8 +470,8 @@ passing_share(const FilterEstimate *filter, VariableStatData *column, Oid functi
 				double		hits = count_hits(filter, hasher, &slot, &unused, &unused);
 
 				/*
-				 * The limits are three standard deviations of the number of hits, as if that were a
-				 * Poisson variable.
+				 * Limit the share by three standard deviations of the number of values found, as if
+				 * it were a Poisson variable.
 				 */
 				low = (hits - 3 * sqrt(hits)) / slot.nvalues;
 				high = (hits + 3 * sqrt(hits) + 3) / slot.nvalues;
@@ -488,7 +499,7 @@ probe_selectivity(PlannerInfo *root, Node *filter, Node *key, int varRelid, Oid 
 	VariableStatData column;
 	double		selectivity;
 
-	/* The probe is for one key in many stored filters. */
+	/* The filter is a column, and the key is not: one key is looked up in many stored filters. */
 	if (contain_var_clause(filter) && !contain_var_clause(key))
 		return DEFAULT_STORED_SELECTIVITY;
 
@@ -545,7 +556,7 @@ bloomfam_joinsel(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(DEFAULT_STORED_SELECTIVITY);
 }
 
-/* Returns what a probe of this filter costs. */
+/* Returns the cost of one probe of this filter, which may be unknown, a constant, or a column. */
 static Cost
 probe_cost(Node *filter)
 {

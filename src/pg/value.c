@@ -29,7 +29,10 @@ bloomfam_payload_alloc(MemoryContext context, Size size, void **chunk)
 uint8 *
 bloomfam_value_place(struct varlena *value, const BfHeader *head)
 {
-	/* The limit is that of partial states; finished filters have a lower one (bf_format.c). */
+	/*
+	 * The value is within the limit for partial states; finished filters have a lower one
+	 * (bf_format.c).
+	 */
 	Assert(VARHDRSZ + bf_data_size(head) <= VARHDRSZ + BF_MAX_PARTIAL_SIZE);
 	SET_VARSIZE(value, VARHDRSZ + bf_data_size(head));
 	return (uint8 *) VARDATA(value) + bf_payload_offset(head->family_len);

@@ -14,8 +14,8 @@
 #include "pg/compat.h"
 
 /*
- * Allocates room for a payload of this size in bytes, zeroed and on a cache line's boundary.  Sets
- * *chunk to what is to be freed.
+ * Allocates room in the context for a payload of this size in bytes, zeroed and on a cache line's
+ * boundary.  Sets *chunk to the memory to be freed by pfree().
  */
 extern uint8 *bloomfam_payload_alloc(MemoryContext context, Size size, void **chunk);
 
@@ -46,7 +46,8 @@ extern uint8 *bloomfam_value_place(struct varlena *value, const BfHeader *head);
 extern void bloomfam_value_seal(struct varlena *value, const BfHeader *head);
 
 /*
- * Makes a new value of a filter that is in its loose form, in the form in which filters are stored.
+ * Makes a new value from a filter in its loose form: packs it if filters of its kind are stored
+ * packed.
  */
 extern Datum bloomfam_stored_value(const BfView *loose);
 
