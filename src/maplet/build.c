@@ -96,7 +96,7 @@ write_entry(BuildState *state, const BfRunEntry *entry)
 	bloomfam_maplet_write(state->writer, entry);
 }
 
-/* Writes entries that all have the same hash. */
+/* Writes the given entries, which all have the same hash, to the run that is being built. */
 static void
 write_entries(void *arg, const MapletTailEntry *entries, uint32 n)
 {
@@ -209,7 +209,8 @@ bloomfam_maplet_build(Relation table, Relation index, IndexInfo *info)
 														options->remainder_bits));
 
 		/*
-		 * Give the tail the size that it would have if the index had grown to this size by inserts.
+		 * Give the first tail (the pages that take new entries) the size that it would have if the
+		 * index had grown to its size by inserts.
 		 */
 		while (tail_pages < MAPLET_MAX_TAIL_PAGES &&
 			   facts->entries >=

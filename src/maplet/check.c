@@ -94,9 +94,9 @@ check_tail(Relation index, const MapletTail *tail)
 	uint32		i;
 
 	/*
-	 * The first pass reads the entries, the second one the overflow marks.  An insert marks all
-	 * pages that it goes past before it writes its entry, so the marks of every entry found are set
-	 * by the second pass.
+	 * The first pass reads the entries of the tail's pages; the second checks the marks of pages
+	 * that have sent entries on to the next page.  An insert marks all pages that it goes past
+	 * before it writes its entry, so the marks for every entry found are set by the second pass.
 	 */
 	for (pass = 0; pass < 2; pass++)
 		for (i = 0; i < tail->extent.len; i++)

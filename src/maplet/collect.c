@@ -20,10 +20,14 @@
 
 #define CHUNK_ENTRIES	682		/* A chunk of this many entries takes about 8 kB. */
 
-/* The entries of one part.  All entries in memory were collected later than those in the file. */
+/*
+ * The entries of one part, those whose hashes have the same high bits.  All entries of a part in
+ * memory were collected later than those in its file.
+ */
 typedef struct Part
 {
-	BufFile    *file;			/* NULL until entries of the part are written to a file. */
+	/* The part's temporary file; NULL until entries of the part are written to one. */
+	BufFile    *file;
 	uint64		in_file;
 
 	/* The chunk being filled, with room for CHUNK_ENTRIES entries; NULL if none is allocated. */
@@ -91,7 +95,7 @@ write_chunk(Part *part, const MapletTailEntry *chunk, uint32 n)
 	part->in_file += n;
 }
 
-/* Moves all entries that are in memory to temporary files. */
+/* Moves all entries of a collector that are in memory to the temporary files of their parts. */
 static void
 spill(MapletCollector *collector)
 {

@@ -55,7 +55,10 @@ extern void bloomfam_maplet_collector_share(MapletCollector *collector);
  */
 extern void bloomfam_maplet_collector_add(MapletCollector *collector, const MapletShare *share);
 
-/* Returns the number of entries in part i, including those of added shares. */
+/*
+ * Returns the number of entries in part i of the collector, including those of the parallel
+ * workers' shares that were added to it.
+ */
 extern uint64 bloomfam_maplet_part_entries(const MapletCollector *collector, int i);
 
 typedef void (*MapletTakeEntries) (void *arg, const MapletTailEntry *entries, uint32 n);

@@ -40,7 +40,10 @@
  */
 #define KEY_OPERATORS	8.0
 
-/* Half of a run of this many pages is assumed to be in memory, unless it is the largest run. */
+/*
+ * The number of pages of a run of which half are assumed to be in memory, unless the run is the
+ * largest.
+ */
 #define HALF_CACHED_PAGES	1024.0
 
 /*

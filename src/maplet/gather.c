@@ -38,7 +38,7 @@
 #define SKETCH_BITS		10
 #define SKETCH_SIZE		(1 << SKETCH_BITS)
 
-/* What one process has found in its share of the table. */
+/* What one process of a build has found in the part of the table that it has scanned. */
 typedef struct Found
 {
 	MapletRunFacts facts;
@@ -88,7 +88,7 @@ take_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool aliv
 }
 
 /*
- * Scans one process's share of the table, as the parallel scan gives it, or the whole table if scan
+ * Scans the part of the table that a parallel scan gives this process, or the whole table if scan
  * is NULL.  Adds the rows' entries to the collector, and fills *found except for its counts.
  */
 static void

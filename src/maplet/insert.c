@@ -65,14 +65,16 @@ typedef enum InsertResult
 {
 	INSERT_DONE,
 
-	/* The entry was inserted, and a step of flushing and merging is due. */
+	/*
+	 * The entry was inserted, and it is time for a step of flushing a full tail and merging runs.
+	 */
 	INSERT_STEP_IS_DUE,
 	INSERT_TAIL_IS_FULL
 } InsertResult;
 
 /*
- * Adds an entry to the active tail, unless all pages for the entry are full.  Sets *tail to the
- * active tail in either case.
+ * Adds an entry to the active tail, unless the pages of the tail on which it may be put are all
+ * full.  Sets *tail to the active tail in either case.
  */
 static InsertResult
 insert_entry(Relation index, uint64 hash, ItemPointer tid, uint64 seed, MapletTail *tail)
@@ -109,8 +111,8 @@ insert_entry(Relation index, uint64 hash, ItemPointer tid, uint64 seed, MapletTa
 			bloomfam_maplet_corrupted(index, block, "a page of a tail is missing");
 
 		/*
-		 * A page that has sent entries on to the next one takes no more entries, even if VACUUM has
-		 * made room in it, so that readers can rely on the page's mark.
+		 * A page of a tail that has sent entries on to the next page takes no more entries, even if
+		 * VACUUM has made room in it, so that readers can rely on the page's mark.
 		 */
 		if (!maplet_stamp(page)->overflowed)
 		{
@@ -135,8 +137,9 @@ insert_entry(Relation index, uint64 hash, ItemPointer tid, uint64 seed, MapletTa
 }
 
 /*
- * Adds the entry to the active tail, after making room if all pages for it are full.  Sets *tail to
- * the tail that took the entry, and returns whether a step of flushing and merging is due.
+ * Adds the entry to the active tail; if the pages for it are all full, first makes room by
+ * switching tails.  Sets *tail to the tail that took the entry, and returns whether it is time for
+ * a step of flushing and merging.
  */
 static bool
 add_entry(Relation index, uint64 hash, ItemPointer tid, uint64 seed, MapletTail *tail)

@@ -21,7 +21,10 @@
  */
 #define BATCH			512
 
-/* A run with this many main pages may not be in memory, so its pages are prefetched. */
+/*
+ * The number of main pages from which on a run may not be in memory, so that its pages are
+ * prefetched.
+ */
 #define LARGE_RUN_PAGES	256
 
 /* The maximum number of places that are passed to the caller at once. */
@@ -37,8 +40,8 @@ typedef struct Lookup
 	void	   *arg;
 
 	/*
-	 * The block of a page that does not belong to the run or tail that the copy of the metapage
-	 * says.
+	 * The block of a page that does not belong any more to the run or tail that it belongs to in
+	 * the copy of the metapage.
 	 */
 	BlockNumber missed;
 } Lookup;
@@ -218,8 +221,8 @@ search_run(Lookup *lookup, const MapletRun *run, const BfRun *open)
 }
 
 /*
- * Prefetches the pages that a single hash has in the large runs, so that they are read at the same
- * time.  Does nothing unless there are at least two large runs.
+ * If a single hash is looked up, prefetches the page that it has in each large run, so that these
+ * pages are read at the same time.  Does nothing unless there are at least two large runs.
  */
 static void
 prefetch(Lookup *lookup)
@@ -250,9 +253,10 @@ search_all(Lookup *lookup)
 	uint32		i;
 
 	/*
-	 * An entry that moves from a tail to a run, or from runs to another run, gets a page with
-	 * another owner's id.  So one copy of the metapage finds all entries, whatever the order in
-	 * which tails and runs are searched.
+	 * Tails and runs may be searched in any order: an entry that moves from a tail to a run, or
+	 * from run to run, gets a page with another owner's id.  So a search by one copy of the
+	 * metapage either finds all entries, or finds a page with an unexpected owner and is done
+	 * again.
 	 */
 	if (lookup->n == 1)
 		prefetch(lookup);

@@ -100,9 +100,9 @@ begin_merge(Relation index, MapletMeta *meta, int output, const bool *chosen)
 }
 
 /*
- * Returns whether a merge of this level is due that includes the run "first".  If so, chosen[]
- * marks the runs to merge.  If everything is true, runs with the same number of kept bits are
- * merged whatever their levels.
+ * Returns whether a merge of runs of this level is due that includes the run "first".  If so,
+ * chosen[] marks the runs to merge.  If everything is true, a merge takes all runs with the same
+ * number of kept bits, whatever their levels.
  */
 static bool
 choose_runs(const MapletMeta *meta, const MapletRun *first, int level, bool everything,
@@ -127,7 +127,8 @@ choose_runs(const MapletMeta *meta, const MapletRun *first, int level, bool ever
 		if (!chosen[i])
 			continue;
 		if (its_level > level)
-			return false;		/* The merge is one of the larger run's level. */
+			/* The runs to be merged include one of a higher level, whose merge it will be. */
+			return false;
 		n++;
 	}
 	return n >= fanout;
@@ -250,7 +251,10 @@ merge_pages(Relation index, const MapletView *view, int number, const MergeStep 
 			if (input->next == NULL)
 				continue;
 
-			/* Move the input up in the heap to where it belongs. */
+			/*
+			 * Move the input up in the heap, which is ordered by the inputs' next hashes, to where
+			 * it belongs.
+			 */
 			heap[n] = input;
 			for (at = n++; at > 0 && heap[(at - 1) / 2]->next->hash > input->next->hash;
 				 at = (at - 1) / 2)

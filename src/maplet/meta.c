@@ -101,7 +101,10 @@ bloomfam_maplet_meta_init(Page page, double rows, int remainder_bits, uint32 tai
 	meta = maplet_meta(page);
 	meta->format = MAPLET_FORMAT;
 	meta->hash_id = BF_HASH_XXH3;
-	/* Ids must differ from those of an earlier index in the same file. */
+	/*
+	 * Begin the ids of runs and tails at a random number: they must differ from those that an
+	 * earlier index has left on pages of the same file.
+	 */
 	if (!pg_strong_random(&meta->next_id, sizeof(meta->next_id)) ||
 		!pg_strong_random(&meta->seed, sizeof(meta->seed)))
 		ereport(ERROR,
@@ -289,8 +292,8 @@ bloomfam_maplet_change_commit(MapletChange *change)
 	const char *reason = check_meta(change->meta, runs);
 
 	/*
-	 * A damaged metapage may have passed the check at first, and have become invalid by the change.
-	 * Then the change is not written.
+	 * If the metapage was damaged in a way that passed the check at first, the change may have made
+	 * it invalid.  Then the change is not written.
 	 */
 	if (reason != NULL)
 	{
@@ -422,7 +425,7 @@ bloomfam_maplet_allocate(MapletMeta *meta, uint32 len, MapletExtent *pieces, int
 		gap->len -= pieces[i].len;
 		meta->end = Max(meta->end, pieces[i].start + pieces[i].len);
 
-		/* The new extent has neither the metapage nor a block that is in use or reserved. */
+		/* The new extent does not overlap the metapage or a block that is in use or reserved. */
 		Assert(pieces[i].len == 0 || extent_is_free(used, nused, &pieces[i]));
 	}
 	if (len > 0)

@@ -83,18 +83,24 @@ typedef struct MapletRun
 	MapletExtent overflow[2];	/* The extents of the overflow pages, in the order of the pages. */
 	uint32		noverflow;		/* The number of overflow pages that are written. */
 
-	/* The number of the output whose merge reads the run; 0 if none does. */
+	/*
+	 * The number of the output (the new run) into which a merge is writing this run's entries; 0 if
+	 * no merge reads the run.
+	 */
 	uint32		output;
 } MapletRun;
 
-/* A run that is being written. run.id is 0 if there is none. */
+/* A run that a flush or merge is writing. run.id is 0 if no run is being written. */
 typedef struct MapletOutput
 {
-	/* The run, with its extents reserved; its entries are those written so far. */
+	/*
+	 * The run that is being written, with its extents reserved; run.entries is the number of
+	 * entries written so far.
+	 */
 	MapletRun	run;
 	uint64		expected;		/* The maximum number of entries that the whole run will have. */
 
-	/* The number of main pages that are written: all pages with smaller numbers are. */
+	/* The number of main pages that are written: those with smaller numbers than this. */
 	uint32		interval;
 	uint32		unused;
 } MapletOutput;
@@ -117,7 +123,10 @@ typedef struct MapletMeta
 	uint32		remainder_bits;
 	uint32		p;				/* The number of bits of a hash that the next run keeps. */
 
-	/* The number of the first block that has never been used, and none after it has. */
+	/*
+	 * The number of the first block behind all blocks that were ever used; it and all later blocks
+	 * have never been used.
+	 */
 	BlockNumber end;
 	uint16		active;			/* The number of the tail that takes new entries: 0 or 1. */
 	uint16		pending;		/* 1 if the tail that is not active waits for its flush, else 0. */
@@ -128,7 +137,9 @@ typedef struct MapletMeta
 	/* The family of the keys' types in UTF-8, possibly cut short; for messages only. */
 	char		family[MAPLET_FAMILY_LEN];
 	MapletOutput outputs[MAPLET_OUTPUTS];
-	MapletRun	runs[MAPLET_MAX_RUNS];	/* The runs, in the order in which they were installed. */
+
+	/* The index's runs, in the order in which they were added to it. */
+	MapletRun	runs[MAPLET_MAX_RUNS];
 } MapletMeta;
 
 StaticAssertDecl(sizeof(MapletMeta) <= MAPLET_BODY, "the metapage holds it all");
@@ -147,10 +158,12 @@ typedef enum MapletLock
 
 	/* Protects the tail that waits for its flush, and MAPLET_FLUSH_OUTPUT. */
 	MAPLET_LOCK_FLUSH = 1,
-	MAPLET_LOCK_MERGE = 2,		/* Protects all outputs of merges. */
+
+	/* Protects all outputs of merges (the runs that merges are writing). */
+	MAPLET_LOCK_MERGE = 2,
 
 	/*
-	 * The first of the locks of keys, which have all numbers from this one on; see
+	 * The first of the lock numbers that stand for keys; all larger numbers do, too.  See
 	 * bloomfam_maplet_lock_key().
 	 */
 	MAPLET_LOCK_FIRST_KEY = 3

@@ -22,7 +22,10 @@ typedef enum MapletPageKind
 	MAPLET_PAGE_RUN = 3
 } MapletPageKind;
 
-/* The special space of every page, which says what the page is and whose. */
+/*
+ * The special space of every page, which says of what kind the page is and to which run or tail it
+ * belongs.
+ */
 typedef struct MapletStamp
 {
 	uint64		owner;			/* The run's id or the tail's generation; 0 for the metapage. */
@@ -66,7 +69,10 @@ maplet_page_is(Page page, MapletPageKind kind, uint64 owner)
 		((PageHeader) page)->pd_special == BLCKSZ - MAXALIGN(sizeof(MapletStamp));
 }
 
-/* Raises the error that a page is damaged, for a page that is not what the metapage says. */
+/*
+ * Raises the error that a page is damaged, for a page that is not what the metapage says of its
+ * block.
+ */
 extern void bloomfam_maplet_corrupted(Relation index, BlockNumber block, const char *reason)
 	pg_attribute_noreturn();
 

@@ -67,8 +67,8 @@ bloomfam_maplet_install_run(MapletMeta *meta, int number)
 	MapletRun  *run = &output->run;
 
 	/*
-	 * The output must be complete.  Without an id there is no output, whatever its other fields
-	 * say.
+	 * The output must be completely written.  If its id is 0, no run was written, whatever its
+	 * other fields say.
 	 */
 	Assert(run->id == 0 || output->interval == run->shape.pages);
 	if (run->id != 0 && run->entries > 0)
@@ -85,7 +85,7 @@ bloomfam_maplet_install_run(MapletMeta *meta, int number)
 
 /* ---- writing a run ---- */
 
-/* Reserves all overflow pages that the run can still need at worst. */
+/* Reserves all overflow pages that the run being written can still need at worst. */
 static void
 reserve_overflow(MapletRunWriter *w)
 {
@@ -121,8 +121,8 @@ emit_page(void *arg, BfRunPageKind kind, uint32_t number, const uint8_t *body, u
 		block = maplet_run_block(&w->output.run, kind, number, &neighbours);
 
 		/*
-		 * Overflow pages are written one after the other, and now there is room for at least one
-		 * more.
+		 * Overflow pages are written one after the other, and reserve_overflow() has made room for
+		 * at least the next one.
 		 */
 		Assert(kind == BF_RUN_OVERFLOW && block != InvalidBlockNumber);
 	}

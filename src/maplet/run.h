@@ -12,8 +12,8 @@
 #include "maplet/meta.h"
 
 /*
- * What the entries of a run are like that is to be written.  Its size and format are planned by
- * this.
+ * The properties of the entries of a run that is to be written, by which its size and format are
+ * planned.
  */
 typedef struct MapletRunFacts
 {
@@ -24,7 +24,7 @@ typedef struct MapletRunFacts
 	uint32		offsets;		/* The largest offset number of a row. */
 } MapletRunFacts;
 
-/* Extends the facts' ranges of blocks and offset numbers to include a place. */
+/* Extends the range of blocks and offset numbers in *facts to include the place of an entry. */
 static inline void
 maplet_facts_add(MapletRunFacts *facts, uint64 place)
 {
@@ -34,15 +34,15 @@ maplet_facts_add(MapletRunFacts *facts, uint64 place)
 }
 
 /*
- * Reserves pages for a run that keeps p bits of each hash.  Fills meta->outputs[output], whatever
- * it held before.
+ * Reserves pages for a run that keeps p bits of each hash, and makes it the output with this
+ * number: fills meta->outputs[output], whatever it held before.
  */
 extern void bloomfam_maplet_plan_run(Relation index, MapletMeta *meta, int output, int p,
 									 const MapletRunFacts *facts);
 
 /*
- * Makes an output that is completely written a run of the index, in the metapage's contents.  An
- * output without entries is dropped.
+ * Adds a completely written output to the runs of the index, in the metapage's contents.  An output
+ * without entries is dropped.
  */
 extern void bloomfam_maplet_install_run(MapletMeta *meta, int output);
 
@@ -53,12 +53,15 @@ typedef struct MapletRunWriter
 	Relation	index;
 	int			number;			/* The output's number. */
 
-	/* In a build, the metapage's contents in memory; NULL if the metapage is in the file. */
+	/*
+	 * In CREATE INDEX, the metapage's contents in memory; NULL if the metapage is in the file
+	 * already.
+	 */
 	MapletMeta *local;
 	MapletOutput output;		/* The output, as far as it is written. */
 	BfRun		run;
 	BfRunWriter writer;
-	BlockNumber nblocks;		/* The file has at least this many blocks. */
+	BlockNumber nblocks;		/* A number of blocks that the file is known to have at least. */
 	uint32		pages;			/* The number of pages that this writer has written. */
 	PGAlignedBlock page;
 	uint8		bodies[2 * MAPLET_BODY];
@@ -71,7 +74,10 @@ typedef struct MapletRunWriter
 extern void bloomfam_maplet_write_begin(MapletRunWriter *w, Relation index, int number,
 										const MapletOutput *output, MapletMeta *local);
 
-/* Adds the next entry in the order of hashes.  Writes the pages that are complete then. */
+/*
+ * Adds an entry to the run; entries must come in the order of their hashes.  Writes the pages that
+ * are then complete.
+ */
 extern void bloomfam_maplet_write(MapletRunWriter *w, const BfRunEntry *entry);
 
 /*
@@ -115,7 +121,9 @@ typedef struct MapletRunReader
 	uint32		overflow_end;
 	BfRunEntry *entries;		/* The entries of the page that was read last; palloc'd. */
 	uint32		n;
-	uint32		at;				/* The number of these entries that maplet_read() has returned. */
+
+	/* The number of entries of the array "entries" that maplet_read() has returned. */
+	uint32		at;
 } MapletRunReader;
 
 extern void bloomfam_maplet_read_begin(MapletRunReader *reader, Relation index,

@@ -55,7 +55,7 @@
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* Where the places are that a scan is to return. */
+/* Where a scan has the places (block and offset of rows) that it is to return. */
 typedef enum ScanPhase
 {
 	SCAN_NEW,					/* Nothing has been looked up yet. */
@@ -76,10 +76,16 @@ typedef struct MapletScan
 	/* The memory context of an array's elements and hashes; NULL if there are none. */
 	MemoryContext array;
 
-	/* Rechecks rows for a key that is an array; NULL if the executor does. */
+	/*
+	 * Rechecks rows if the key is an array; NULL if the executor rechecks them, or the key is not
+	 * an array.
+	 */
 	MapletVerifier *verifier;
 
-	/* Rechecks rows for a key that is not an array; NULL if the executor does. */
+	/*
+	 * Rechecks rows if the key is not an array; NULL if the executor rechecks them, or the key is
+	 * an array.
+	 */
 	MapletExact *exact;
 
 	ScanPhase	phase;
@@ -88,7 +94,7 @@ typedef struct MapletScan
 	Size		room;
 	Size		at;
 
-	/* Takes the places when they would exceed work_mem; NULL before that. */
+	/* Sorts the places if they exceed work_mem; NULL as long as they do not. */
 	Tuplesortstate *sort;
 
 	/* The place that was returned last; 0 if none was, as no place is 0. */
@@ -379,7 +385,7 @@ next_place(MapletScan *state)
 	return (uint64) DatumGetInt64(value);
 }
 
-/* Looks up all hashes, and prepares the places for next_place(). */
+/* Looks up all hashes in the index, and sorts the places found for next_place() to return. */
 static void
 collect_places(IndexScanDesc scan, const uint64 *hashes, Size n)
 {

@@ -55,8 +55,8 @@ bloomfam_maplet_sort(BfRunEntry *entries, uint64 n)
 		shift++;
 
 	/*
-	 * For each cell, ends[] first has its number of entries, then its beginning, and at last its
-	 * end.
+	 * ends[] has for each cell first the cell's number of entries, then the index at which its
+	 * entries begin, and at last the one at which they end.
 	 */
 	ncells = UINT64CONST(1) << cell_bits;
 	ends = (uint64 *) palloc0(ncells * sizeof(uint64));

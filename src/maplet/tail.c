@@ -42,8 +42,8 @@ bloomfam_maplet_tail_count(Page page)
 			high = middle;
 	}
 	/*
-	 * Whatever bytes the page has, the last entry that counts is in use, and the next one is
-	 * unused.
+	 * The bisection ends between a used and an unused entry, even if used and unused ones are mixed
+	 * on a damaged page.
 	 */
 	Assert(low == 0 ||
 		   ItemPointerGetOffsetNumberNoCheck(&entries[low - 1].tid) != InvalidOffsetNumber);
@@ -81,7 +81,9 @@ bloomfam_maplet_tail_format(Relation index, ForkNumber fork, const MapletTail *t
 
 /* ---- flushing a tail ---- */
 
-/* bloomfam_maplet_flush() releases the lock after about this many entries, for other processes. */
+/*
+ * The number of entries after which bloomfam_maplet_flush() releases its lock for other processes.
+ */
 #define FLUSH_ENTRIES		8192
 
 /*
@@ -110,8 +112,8 @@ read_page(Relation index, const MapletTail *tail, uint32 number, MapletTailEntry
 }
 
 /*
- * Reserves a run for all entries of the tail as the flush's output.  If the tail has no entries,
- * the output's id stays 0.
+ * Reserves a run for all entries of the tail, and fills *output as the output of the tail's flush.
+ * If the tail has no entries, the output's id stays 0.
  */
 static void
 plan_flush(Relation index, const MapletTail *tail, MapletOutput *output)

@@ -73,8 +73,8 @@ maplet_tid_place(const ItemPointerData *tid)
 }
 
 /*
- * A new active tail is doubled if the runs have this many times the entries that a tail has room
- * for.
+ * A tail that becomes the active one is doubled in size if the runs have at least this many times
+ * the entries that the tail has room for.
  */
 #define MAPLET_TAIL_SHARE		4
 
@@ -103,7 +103,7 @@ maplet_step_is_due(uint32 number, int count, uint32 npages)
 		count == (int) (MAPLET_TAIL_CAPACITY * (number + pages) / (npages + pages));
 }
 
-/* Returns how many entries a page of a tail has.  The page may have any bytes. */
+/* Returns the number of entries on a page of a tail, by bisection.  The page may have any bytes. */
 extern int	bloomfam_maplet_tail_count(Page page);
 
 /*

@@ -47,9 +47,14 @@ struct MapletKeys
 	/* The predicate of a partial index; NULL if the index is not partial. */
 	ExprState  *predicate;
 	FmgrInfo	equal;
-	BlockNumber table_end;		/* The table's number of blocks, when it was last read. */
 
-	/* The n places that a search has found; the array has room for "room" places. */
+	/* The number of blocks that the table had when it was last asked for. */
+	BlockNumber table_end;
+
+	/*
+	 * The places (block and offset of rows) that a search has found: n of them, in an array with
+	 * room for "room" places.
+	 */
 	uint64	   *places;
 	Size		room;
 	Size		n;
@@ -86,7 +91,7 @@ bloomfam_maplet_keys_make(Relation table, Relation index)
 	return keys;
 }
 
-/* Frees the MapletKeys, and ends the fetch of its rows. */
+/* Frees the MapletKeys, and ends the fetch of table rows that was begun with them. */
 static void
 keys_end(MapletKeys *keys, IndexFetchTableData *fetch)
 {
@@ -261,7 +266,8 @@ bloomfam_maplet_exact_make(Relation table, Relation index, Snapshot snapshot, Da
 	exact->keys = bloomfam_maplet_keys_make(table, index);
 	exact->fetch = bloomfam_table_index_fetch_begin(table);
 	/*
-	 * The server writes to a dirty snapshot what it finds out, and must not write to the caller's.
+	 * For a dirty snapshot, use one of our own: the server writes to it what it finds out about a
+	 * row, and must not write to the caller's.
 	 */
 	InitDirtySnapshot(exact->dirty);
 	exact->snapshot = snapshot->snapshot_type == SNAPSHOT_DIRTY ? &exact->dirty : snapshot;
@@ -294,7 +300,7 @@ struct MapletDuplicates
 	Snapshot	snapshot;
 	uint64		hash;			/* The hash of the last row that was added. */
 
-	/* The place of the first row with this hash while it is the only one; otherwise 0. */
+	/* The place of the row that was added if it is the only one with the hash; otherwise 0. */
 	uint64		first;
 
 	/* List of Datum *: the different keys of the rows with this hash that the snapshot sees. */

@@ -14,19 +14,19 @@
 
 #include "maplet/meta.h"
 
-/* Reads and compares the keys of a table's rows, as an index has them. */
+/* What it takes to read and compare the keys of a table's rows as an index computes them. */
 typedef struct MapletKeys MapletKeys;
 
 /*
- * Raises an error if a unique index's operator is not the default equality of its column's type.
- * It would not refuse rows that the type takes for equal (citext with text_ops).
+ * Raises an error if a unique index's operator is not the default equality of its column's type:
+ * otherwise the index would accept rows whose keys the type takes for equal (citext with text_ops).
  */
 extern void bloomfam_maplet_check_equality(Relation index);
 
 /*
  * Makes a MapletKeys for an index, in a child of the current memory context.  The relations must
- * stay open as long as it exists.  It holds no pin between calls of the functions below, so it may
- * be freed with its memory context.
+ * stay open as long as it exists.  A MapletKeys holds no buffer pin between calls of the functions
+ * that use it, so it may be freed with its memory context.
  */
 extern MapletKeys *bloomfam_maplet_keys_make(Relation table, Relation index);
 
@@ -73,13 +73,16 @@ extern MapletKeySearch bloomfam_maplet_search_key(MapletKeys *keys, MapletView *
 typedef struct MapletExact MapletExact;
 
 /*
- * Returns whether a scan of this index with this snapshot must be exact.  With an MVCC snapshot a
- * recheck of the key suffices: a row that has taken another row's place meanwhile is too new for
- * it.
+ * Returns whether a scan of this index with this snapshot must use a MapletExact.  With an MVCC
+ * snapshot it suffices that the executor rechecks the key: a row that has taken another row's place
+ * meanwhile is too new for the snapshot.
  */
 extern bool bloomfam_maplet_must_be_exact(Relation index, Snapshot snapshot);
 
-/* Makes a MapletExact in the current memory context.  It holds a pin, so it must be ended. */
+/*
+ * Makes a MapletExact in the current memory context.  It holds a buffer pin, which must be released
+ * at its end.
+ */
 extern MapletExact *bloomfam_maplet_exact_make(Relation table, Relation index, Snapshot snapshot,
 											   Datum key);
 

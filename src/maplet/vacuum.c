@@ -44,7 +44,7 @@ typedef struct Vacuum
 	IndexBulkDeleteResult *stats;
 	IndexBulkDeleteCallback callback;
 	void	   *callback_state;
-	uint8	   *body;			/* Room for the body of one page. */
+	uint8	   *body;			/* A buffer for the cleaned body (entries) of one page of a run. */
 } Vacuum;
 
 static bool
@@ -83,7 +83,8 @@ clean_tail(Vacuum *vacuum, const MapletTail *tail)
 		if (!maplet_page_is(page, MAPLET_PAGE_TAIL, tail->generation))
 		{
 			/*
-			 * The tail was flushed since, so its entries are in a run that is still to be cleaned.
+			 * The page has another owner: the tail was flushed since, and its entries are in a run
+			 * that is still to be cleaned.
 			 */
 			UnlockReleaseBuffer(buffer);
 			break;
@@ -221,8 +222,8 @@ store_removed(Relation index, uint64 id, uint64 removed)
 }
 
 /*
- * The ids of clean runs and outputs: all of their pages are clean, or will be when they are
- * written.
+ * The ids of the runs and outputs that this VACUUM has cleaned of dead entries: all of their pages
+ * are clean, or will be when they are written.
  */
 typedef struct CleanIds
 {
@@ -242,8 +243,8 @@ is_clean(const CleanIds *clean, uint64 id)
 }
 
 /*
- * Forgets the ids that the copy of the metapage does not have any more, as ids are never used
- * again.
+ * Removes from the list the ids that the copy of the metapage does not have any more: ids are never
+ * used again.
  */
 static void
 forget_gone(CleanIds *clean, const MapletMeta *meta)
@@ -282,7 +283,8 @@ expect_gone(Relation index, const MapletRun *run)
 }
 
 /*
- * Cleans all runs of the metapage's copy that are not clean yet.  Returns whether there were any.
+ * Removes dead entries from all runs of the metapage's copy that this VACUUM has not cleaned yet.
+ * Returns whether there were any such runs.
  */
 static bool
 clean_runs(Vacuum *vacuum, const MapletView *view, CleanIds *clean)

@@ -23,7 +23,10 @@
 #include "maplet/hash.h"
 #include "maplet/verify.h"
 
-/* With fewer elements than this, the executor's recheck is no slower. */
+/*
+ * The number of array elements below which the executor's recheck of the rows is no slower than the
+ * scan's own.
+ */
 #define WORTHWHILE_ELEMENTS		100
 
 void
@@ -67,8 +70,9 @@ bloomfam_maplet_verifier_make(IndexScanDesc scan, Relation table, ScanKey key,
 	MapletVerifier *verifier;
 
 	/*
-	 * Another condition would have to be rechecked, too.  And what a snapshot that is not an MVCC
-	 * snapshot sees may change until the executor fetches the row.
+	 * The scan can recheck rows itself only if its array is the only condition: another one would
+	 * have to be rechecked, too.  And unless the snapshot is an MVCC snapshot, the rows that it
+	 * sees may change until the executor fetches the row.
 	 */
 	if (n < WORTHWHILE_ELEMENTS || scan->numberOfKeys != 1 || column <= 0 ||
 		scan->xs_snapshot == NULL || !IsMVCCSnapshot(scan->xs_snapshot))

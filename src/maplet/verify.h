@@ -21,7 +21,7 @@
 extern void bloomfam_maplet_place_to_tid(Relation index, Relation table, bool for_bitmap,
 										 uint64 place, ItemPointer tid);
 
-/* One of the keys: an element of an array, which is not NULL. */
+/* A key of an index scan that is an array: one element, which is not NULL, and its hash. */
 typedef struct MapletElement
 {
 	uint64		hash;

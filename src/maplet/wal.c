@@ -75,7 +75,10 @@ bloomfam_maplet_log_entry(Relation index, Buffer buffer, int count, const Maplet
 	Assert(ItemPointerGetOffsetNumberNoCheck(&entry->tid) != InvalidOffsetNumber);
 
 #if BLOOMFAM_KNOWN_MAJOR
-	/* The first entry of a page changes pd_lower, too, so GenericXLog logs it. */
+	/*
+	 * The first entry of a page changes the page's pd_lower, too, so GenericXLog logs it; later
+	 * entries are logged as small changes.
+	 */
 	if (count > 0)
 	{
 		log_entry_delta(index, buffer, count, entry);
