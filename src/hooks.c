@@ -48,8 +48,9 @@
 #include "sampling/sampling.h"
 
 /*
- * What the hooks were before.  If a hook was not set, this is the server's own function for the
- * planner, the executor and EXPLAIN, and NULL for the other hooks.
+ * The values that the server's hook variables had when this module was loaded, which its own hooks
+ * call.  If a hook was not set, this is the server's own function for the planner, the executor and
+ * EXPLAIN, and NULL for the other hooks.
  */
 static planner_hook_type previous_planner;
 static bloomfam_base_rel_hook_type previous_base_rel;
@@ -186,7 +187,7 @@ plan_with_filters(BLOOMFAM_PLANNER_PARAMS)
 	return stmt;
 }
 
-/* Ties filters to the joins that they serve. */
+/* Connects the plan nodes that build join filters to the hash and merge joins that they serve. */
 static bool
 tie_filters(PlanState *node, void *context)
 {
@@ -199,7 +200,10 @@ tie_filters(PlanState *node, void *context)
 	else if (IsA(node, MergeJoinState))
 		build = outerPlanState(outerPlanState(node));
 
-	/* Nodes are stacked on each other if columns of the key have filters of their own. */
+	/*
+	 * The nodes that build filters for a join are stacked on each other if several columns of the
+	 * key have filters of their own.
+	 */
 	for (; build != NULL && bloomfam_join_node_kind(build->plan) == JOIN_NODE_BUILD;
 		 build = outerPlanState(build))
 		bloomfam_join_build_tie((JoinBuildState *) build, node);
