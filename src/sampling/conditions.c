@@ -64,6 +64,7 @@ typedef struct Context
 {
 	const RelOptInfo *rel;
 	const Node *node;			/* The node whose functions are being examined. */
+
 	/*
 	 * The fields "noperators", "npasses" and "columns" become those of SampleConditions: so far,
 	 * they hold what evaluating the examined condition takes.

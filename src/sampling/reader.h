@@ -26,6 +26,7 @@ typedef struct SampleBudget
 
 	/* The number of blocks spent so far; above "most", the budget is overspent. */
 	int			spent;
+
 	/* Bytes that were charged for evaluating conditions, but are fewer than a block together. */
 	int			nbytes;
 } SampleBudget;

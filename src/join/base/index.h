@@ -78,6 +78,7 @@ typedef struct JoinIndexUse
 	JoinIndexSearch search;
 	AttrNumber	column;			/* The number of the searched column in the index, from 1. */
 	Oid			collation;
+
 	/* The column's equality operator, if keys are searched one by one or in ranges. */
 	JoinIndexOperator equal;
 

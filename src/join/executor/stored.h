@@ -45,6 +45,7 @@ typedef struct JoinStored
 
 	/* Whether hashing a key may raise an error, even if it did not for the keys hashed before. */
 	bool		may_fail;
+
 	/* The expression in the query's condition whose value is the stored filter. */
 	ExprState  *expression;
 

@@ -65,6 +65,7 @@ typedef enum StatCounter
 	STAT_DISCARDED,
 	STAT_DISABLED,				/* Filters that the gate had disabled at the end of an execution. */
 	STAT_PUSHED,				/* The number of filters that were sent to a foreign server. */
+
 	/*
 	 * The number of rows that were probed with filters.  A filter that is probed at several plan
 	 * nodes counts the rows of each.
