@@ -32,7 +32,6 @@ EXPLAIN (COSTS OFF) SELECT count(*) FROM jf_plain a JOIN jf_plain b USING (k);
 
 -- settings
 SET bloomfam.join_filter = maybe;
-SET bloomfam.join_filter_max_size = 0;
 SET bloomfam.join_foreign_keys = -2;
 SHOW bloomfam.join_filter_max_size;
 
