@@ -275,7 +275,7 @@ DECLARE
 	plan json;
 BEGIN
 	EXECUTE format('EXPLAIN (VERBOSE, FORMAT JSON) SELECT count(*) FROM many JOIN few ON many.%s = few.%s', many, few) INTO plan;
-	RETURN (SELECT string_agg(coalesce(decision ->> 'Reason', format('filter %s of %s rows removes %s', decision ->> 'Filter', decision ->> 'Expected Rows Probed', decision ->> 'Expected Rows Removed')), '') FROM json_array_elements(plan -> 0 -> 'Join Filters') decision);
+	RETURN (SELECT string_agg(coalesce(decision ->> 'Reason', format('filter %s of %s rows removes %s', decision ->> 'Number', decision ->> 'Expected Rows Probed', decision ->> 'Expected Rows Removed')), '') FROM json_array_elements(plan -> 0 -> 'Join Filters') decision);
 END $$;
 SELECT a || ' = ' || b AS types, decided(a, b) AS a_of_many, CASE WHEN b !~ '::' THEN decided(b, a) END AS b_of_many
 FROM (VALUES ('i2', 'i4'), ('i4', 'i8'), ('f4', 'f8'), ('nm', 't'), ('v', 't'), ('v', 'v'), ('c', 'v'), ('i4', 'o'),

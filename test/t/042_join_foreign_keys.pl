@@ -97,7 +97,7 @@ sub look
 	my $json = rows_of($mode // 'force', "EXPLAIN (ANALYZE, VERBOSE, FORMAT JSON, TIMING OFF, SUMMARY OFF) $sql", $before, $db);
 	my ($query) = @{ decode_json($json) };
 	my @todo = $query->{Plan};
-	my %look = (fetched => 0, remote => [], why => join('; ', map { my $decision = $_; join '  ', map { "$_: $decision->{$_}" } grep { exists $decision->{$_} } 'Filter', 'Reason', 'Expected Rows Probed', 'Expected Rows Removed', 'Sent to Foreign Scans' } @{ $query->{'Join Filters'} // [] }));
+	my %look = (fetched => 0, remote => [], why => join('; ', map { my $decision = $_; join '  ', map { "$_: $decision->{$_}" } grep { exists $decision->{$_} } 'Number', 'Reason', 'Expected Rows Probed', 'Expected Rows Removed', 'Sent to Foreign Scans' } @{ $query->{'Join Filters'} // [] }));
 	my @sent;
 
 	while (my $plan = shift @todo)

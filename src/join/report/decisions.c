@@ -46,6 +46,7 @@ typedef struct KeyReport
 	const char *reason;			/* The reason why the key has no filter; NULL: it has one. */
 	Figure		figures[MAX_FIGURES];
 	int			nfigures;
+	bool		per_process;	/* Several processes share the work; the rows are those of one. */
 
 	/*
 	 * Text on what foreign scans may be sent of the key's filter; NULL: no foreign scan would be
@@ -129,8 +130,8 @@ add_expected(KeyReport *report, const JoinPushdown *pushdown)
 	const JoinCandidate *candidate = &pushdown->candidate;
 	const JoinEstimate *estimate = &candidate->estimate;
 
-	add_figure(report, pushdown->per_process ? "Expected Rows Probed per Process"
-											 : "Expected Rows Probed",
+	report->per_process = pushdown->per_process;
+	add_figure(report, "Expected Rows Probed",
 			   estimate->guess == JOIN_GUESSES_ROWS ? -1 : estimate->probed);
 	add_figure(report, "Expected Rows Removed",
 			   estimate->guess == JOIN_GUESSES_NOTHING ? estimate->probed * candidate->drop : -1);
@@ -201,6 +202,8 @@ append_report(StringInfo out, const KeyReport *report, List *names)
 		else
 			appendStringInfo(out, "%.0f", report->figures[i].value);
 	}
+	if (report->per_process)
+		appendStringInfoString(out, "  Per Process: true");
 	if (report->sent != NULL)
 		appendStringInfo(out, "  " SENT_LABEL ": %s", report->sent);
 }
@@ -327,7 +330,7 @@ explain_decision(ExplainContext *explain, const char *label, Node *condition, Li
 	{
 		ExplainPropertyText(label, text, es);
 		if (report->filter > 0)
-			ExplainPropertyInteger("Filter", NULL, report->filter, es);
+			ExplainPropertyInteger("Number", NULL, report->filter, es);
 		if (report->reason != NULL)
 			ExplainPropertyText("Reason", report->reason, es);
 		for (i = 0; i < report->nfigures; i++)
@@ -337,6 +340,8 @@ explain_decision(ExplainContext *explain, const char *label, Node *condition, Li
 			if (figure->value >= 0)
 				ExplainPropertyFloat(figure->label, NULL, figure->value, 0, es);
 		}
+		if (report->per_process)
+			ExplainPropertyBool("Per Process", true, es);
 		if (report->sent != NULL)
 			ExplainPropertyText(SENT_LABEL, report->sent, es);
 	}
