@@ -373,7 +373,7 @@ SELECT span FROM trace WHERE id = md5('4711')::uuid;
 \o /dev/null
 \set VERBOSITY terse
 SELECT i.indexrelid::regclass AS index, c.size / 1024 AS kb, (c.reltuples * 7)::bigint / 1024 AS maplet_kb,
-    CASE WHEN EXISTS (SELECT FROM pg_constraint f WHERE f.confrelid = i.indrelid AND f.contype = 'f') THEN 'no: foreign keys refer to it'
+    CASE WHEN EXISTS (SELECT FROM pg_constraint f WHERE f.conindid = i.indexrelid AND f.contype = 'f') THEN 'no: foreign keys refer to it'
          WHEN i.indisprimary THEN 'no: a primary key' WHEN i.indisunique THEN 'UNIQUE from 18 on' ELSE 'yes' END AS could_be_one
 FROM pg_index i
 CROSS JOIN LATERAL (SELECT relam, reltuples, pg_relation_size(oid) AS size FROM pg_class WHERE oid = i.indexrelid) c
