@@ -445,6 +445,8 @@ END $$;
 SELECT count(*) FROM visits_with(md5('7')::uuid);
 
 -- docs/maplet.md, example 9
+\o /dev/null
+\set VERBOSITY terse
 SELECT c.oid::regclass AS index, t.reltuples::bigint AS rows, i.entries, i.runs, i.pages, i.live_pages, i.bytes_per_entry::int AS bytes,
     CASE WHEN i.false_places > 0.05 OR i.pages > 2 * i.live_pages + 256
              THEN format('REINDEX INDEX %s%s', CASE WHEN NOT x.indisexclusion THEN 'CONCURRENTLY ' END, c.oid::regclass)
@@ -453,6 +455,8 @@ SELECT c.oid::regclass AS index, t.reltuples::bigint AS rows, i.entries, i.runs,
 FROM pg_class c JOIN pg_am a ON a.oid = c.relam JOIN pg_index x ON x.indexrelid = c.oid JOIN pg_class t ON t.oid = x.indrelid, maplet_info(c.oid) i
 WHERE a.amname = 'maplet' AND c.relkind = 'i' AND x.indisvalid AND c.relpersistence <> 't'
 ORDER BY i.runs DESC, c.relname LIMIT 1;
+\o
+\set VERBOSITY default
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;
