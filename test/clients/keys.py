@@ -55,6 +55,22 @@ def check_rates(row):
         same("%s with %r" % (call, parameters), tuple(row(call, parameters)), expected)
 
 
+# the lines that docs/drivers.md shows, for drivers whose cursors are those of Python's DB API, with %s for a parameter
+def example(cursor, key):
+    # docs
+    cursor.execute("SELECT filter FROM filters WHERE name = 'int'")
+    filter = cursor.fetchone()[0]                       # a str
+    cursor.execute("SELECT bloom_may_contain(filter, %s) FROM filters WHERE name = 'int'", (key,))
+    may_be_there = cursor.fetchone()[0]                 # True, False, or None for a None
+    cursor.execute("SELECT bloom_filter_keys(filter, %s) FROM filters WHERE name = 'int'", ([1, key],))
+    those_that_may_be_there = cursor.fetchone()[0]
+    cursor.execute("INSERT INTO filters VALUES ('copy', %s)", (filter,))
+    cursor.execute("SELECT filter::bytea FROM filters WHERE name = 'int'")
+    cursor.execute("UPDATE filters SET filter = %s WHERE name = 'copy'", (cursor.fetchone()[0],))
+    # end
+    return may_be_there, those_that_may_be_there
+
+
 def check_copy(may_be_there, those, copies):
     same("the example's answer", may_be_there, True)
     same("the example's keys", [int(key) for key in those], [7])

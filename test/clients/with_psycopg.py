@@ -13,20 +13,6 @@ def value(query, *parameters):
     return cursor.execute(query.replace("$", "%s"), parameters).fetchone()[0]
 
 
-def example(key):
-    # the lines of with_psycopg2.py, which docs/drivers.md shows for both
-    cursor.execute("SELECT filter FROM filters WHERE name = 'int'")
-    filter = cursor.fetchone()[0]                       # a str
-    cursor.execute("SELECT bloom_may_contain(filter, %s) FROM filters WHERE name = 'int'", (key,))
-    may_be_there = cursor.fetchone()[0]                 # True, False, or None for a None
-    cursor.execute("SELECT bloom_filter_keys(filter, %s) FROM filters WHERE name = 'int'", ([1, key],))
-    those_that_may_be_there = cursor.fetchone()[0]
-    cursor.execute("INSERT INTO filters VALUES ('copy', %s)", (filter,))
-    cursor.execute("SELECT filter::bytea FROM filters WHERE name = 'int'")
-    cursor.execute("UPDATE filters SET filter = %s WHERE name = 'copy'", (cursor.fetchone()[0],))
-    return may_be_there, those_that_may_be_there
-
-
 absent = {"int": [-i for i in range(1, 1001)], "uuid": [uuid.UUID(int=i) for i in range(1000)], "text": ["no %d" % i for i in range(1000)],
           "numeric": [-i - decimal.Decimal("0.5") for i in range(1, 1001)], "bool": [False]}
 for type in keys.types:
@@ -37,7 +23,7 @@ for type in keys.types:
                lambda many: value("SELECT bloom_may_contain_all(filter, $) FROM filters WHERE name = '%s'" % type, many),
                lambda many: value("SELECT cardinality(bloom_filter_keys(filter, $)) FROM filters WHERE name = '%s'" % type, many))
 keys.check_rates(lambda call, parameters: cursor.execute(keys.rate_query(call).replace("$", "%s"), parameters).fetchone())
-keys.check_copy(*example(7), value("SELECT count(*) FROM filters a JOIN filters b USING (filter) WHERE a.name = 'int' AND b.name = 'copy'"))
+keys.check_copy(*keys.example(cursor, 7), value("SELECT count(*) FROM filters a JOIN filters b USING (filter) WHERE a.name = 'int' AND b.name = 'copy'"))
 keys.same("a binary result", bytes(connection.cursor(binary=True).execute("SELECT filter FROM filters WHERE name = 'int'").fetchone()[0]),
           value("SELECT filter::bytea FROM filters WHERE name = 'int'"))
 keys.done()

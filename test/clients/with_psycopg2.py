@@ -27,21 +27,6 @@ def column(query):
     return [row[0] for row in cursor]
 
 
-def example(key):
-    # docs
-    cursor.execute("SELECT filter FROM filters WHERE name = 'int'")
-    filter = cursor.fetchone()[0]                       # a str
-    cursor.execute("SELECT bloom_may_contain(filter, %s) FROM filters WHERE name = 'int'", (key,))
-    may_be_there = cursor.fetchone()[0]                 # True, False, or None for a None
-    cursor.execute("SELECT bloom_filter_keys(filter, %s) FROM filters WHERE name = 'int'", ([1, key],))
-    those_that_may_be_there = cursor.fetchone()[0]
-    cursor.execute("INSERT INTO filters VALUES ('copy', %s)", (filter,))
-    cursor.execute("SELECT filter::bytea FROM filters WHERE name = 'int'")
-    cursor.execute("UPDATE filters SET filter = %s WHERE name = 'copy'", (cursor.fetchone()[0],))
-    # end
-    return may_be_there, those_that_may_be_there
-
-
 absent = {"int": [-i for i in range(1, 1001)], "uuid": [uuid.UUID(int=i) for i in range(1000)], "text": ["no %d" % i for i in range(1000)],
           "numeric": [-i - decimal.Decimal("0.5") for i in range(1, 1001)], "bool": [False]}
 for type in keys.types:
@@ -52,5 +37,5 @@ for type in keys.types:
                lambda many: value("SELECT bloom_may_contain_all(filter, $) FROM filters WHERE name = '%s'" % type, many),
                lambda many: value("SELECT cardinality(bloom_filter_keys(filter, $)) FROM filters WHERE name = '%s'" % type, many))
 keys.check_rates(made_for)
-keys.check_copy(*example(7), value("SELECT count(*) FROM filters a JOIN filters b USING (filter) WHERE a.name = 'int' AND b.name = 'copy'"))
+keys.check_copy(*keys.example(cursor, 7), value("SELECT count(*) FROM filters a JOIN filters b USING (filter) WHERE a.name = 'int' AND b.name = 'copy'"))
 keys.done()
