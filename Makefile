@@ -17,9 +17,9 @@ files = $(patsubst $(top)/%,%,$(sort $(wildcard $(addprefix $(top)/,$(1)))))
 EXTENSION = bloomfam
 DISTVERSION = $(shell sed -n 's/^   "version": *"\(.*\)".*/\1/p' $(top)/META.json)
 MODULE_big = bloomfam
-PGFILEDESC = "bloomfam - filters for hash joins, an index, and a datatype"
+PGFILEDESC = "bloomfam - filters for hash joins, indexes, and a datatype"
 
-OBJS = $(patsubst %.c,%.o,$(call files,src/*.c src/core/*.c src/keys/*.c src/pg/*.c src/join/*/*.c src/sampling/*.c src/maplet/*.c))
+OBJS = $(patsubst %.c,%.o,$(call files,src/*.c src/core/*.c src/keys/*.c src/pg/*.c src/join/*/*.c src/sampling/*.c src/maplet/*.c src/signature/*.c))
 DATA = $(call files,sql/bloomfam--*.sql)
 
 PG_CPPFLAGS = -I$(top)/src
@@ -64,6 +64,9 @@ include $(PGXS)
 # business, and must not meet the server's own (bloom_create and its like).  Not
 # the whole module: up to PostgreSQL 15 that would hide Pg_magic_func as well.
 src/core/%.o src/keys/%.o: override CFLAGS += -fvisibility=hidden -Wextra -Wshadow -Wcast-qual -Wstrict-prototypes
+
+# Loops over the characters of texts, for which compilers can use the processor's vectors.
+src/signature/%.o: override CFLAGS += $(CFLAGS_VECTORIZE)
 
 # Of a VPATH build: full names, as make would find these in the sources.
 object_folders = $(sort $(patsubst %,$(CURDIR)/%.,$(dir $(OBJS))))

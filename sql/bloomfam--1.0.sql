@@ -838,3 +838,122 @@ CREATE FUNCTION maplet_check(index regclass, heapallindexed boolean DEFAULT fals
 AS 'MODULE_PATHNAME', 'bloomfam_maplet_check' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION maplet_check(regclass, boolean) IS 'raise an error unless a maplet index is whole, and has all rows of its table';
+
+--
+-- The index of what rows contain: signature/
+--
+
+CREATE FUNCTION signature_handler(internal) RETURNS index_am_handler
+AS 'MODULE_PATHNAME', 'bloomfam_signature_handler' LANGUAGE C STRICT PARALLEL SAFE;
+
+CREATE ACCESS METHOD signature TYPE INDEX HANDLER signature_handler;
+
+COMMENT ON ACCESS METHOD signature IS 'index of what ranges of pages contain, for tables that grow';
+
+-- texts, by their n-grams
+CREATE FUNCTION signature_ngrams(internal) RETURNS internal
+AS 'MODULE_PATHNAME', 'bloomfam_signature_ngrams' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+COMMENT ON FUNCTION signature_ngrams(internal) IS 'marks an operator class whose keys are the n-grams of texts';
+
+CREATE OPERATOR CLASS text_ops DEFAULT FOR TYPE text USING signature AS
+	OPERATOR 1 = (text, text),
+	OPERATOR 2 ~~ (text, text),
+	OPERATOR 3 ~~* (text, text),
+	OPERATOR 4 ^@ (text, text),
+	FUNCTION 7 signature_ngrams(internal);
+
+-- what contains keys, by GIN's functions
+CREATE OPERATOR CLASS tsvector_ops DEFAULT FOR TYPE tsvector USING signature AS
+	OPERATOR 1 @@ (tsvector, tsquery),
+	OPERATOR 2 @@@ (tsvector, tsquery),
+	FUNCTION 1 gin_cmp_tslexeme(text, text),
+	FUNCTION 2 gin_extract_tsvector(tsvector, internal, internal),
+	FUNCTION 3 gin_extract_tsquery(tsvector, internal, smallint, internal, internal, internal, internal),
+	FUNCTION 4 gin_tsquery_consistent(internal, smallint, tsvector, integer, internal, internal, internal, internal),
+	FUNCTION 6 gin_tsquery_triconsistent(internal, smallint, tsvector, integer, internal, internal, internal),
+	STORAGE text;
+
+CREATE OPERATOR CLASS array_ops DEFAULT FOR TYPE anyarray USING signature AS
+	OPERATOR 1 && (anyarray, anyarray),
+	OPERATOR 2 @> (anyarray, anyarray),
+	OPERATOR 4 = (anyarray, anyarray),
+	FUNCTION 2 ginarrayextract(anyarray, internal, internal),
+	FUNCTION 3 ginqueryarrayextract(anyarray, internal, smallint, internal, internal, internal, internal),
+	FUNCTION 4 ginarrayconsistent(internal, smallint, anyarray, integer, internal, internal, internal, internal),
+	FUNCTION 6 ginarraytriconsistent(internal, smallint, anyarray, integer, internal, internal, internal),
+	STORAGE anyelement;
+
+CREATE OPERATOR CLASS jsonb_ops DEFAULT FOR TYPE jsonb USING signature AS
+	OPERATOR 7 @> (jsonb, jsonb),
+	OPERATOR 9 ? (jsonb, text),
+	OPERATOR 10 ?| (jsonb, text[]),
+	OPERATOR 11 ?& (jsonb, text[]),
+	OPERATOR 15 @? (jsonb, jsonpath),
+	OPERATOR 16 @@ (jsonb, jsonpath),
+	FUNCTION 1 gin_compare_jsonb(text, text),
+	FUNCTION 2 gin_extract_jsonb(jsonb, internal, internal),
+	FUNCTION 3 gin_extract_jsonb_query(jsonb, internal, smallint, internal, internal, internal, internal),
+	FUNCTION 4 gin_consistent_jsonb(internal, smallint, jsonb, integer, internal, internal, internal, internal),
+	FUNCTION 6 gin_triconsistent_jsonb(internal, smallint, jsonb, integer, internal, internal, internal),
+	STORAGE text;
+
+CREATE OPERATOR CLASS jsonb_path_ops FOR TYPE jsonb USING signature AS
+	OPERATOR 7 @> (jsonb, jsonb),
+	OPERATOR 15 @? (jsonb, jsonpath),
+	OPERATOR 16 @@ (jsonb, jsonpath),
+	FUNCTION 1 btint4cmp(integer, integer),
+	FUNCTION 2 gin_extract_jsonb_path(jsonb, internal, internal),
+	FUNCTION 3 gin_extract_jsonb_query_path(jsonb, internal, smallint, internal, internal, internal, internal),
+	FUNCTION 4 gin_consistent_jsonb_path(internal, smallint, jsonb, integer, internal, internal, internal, internal),
+	FUNCTION 6 gin_triconsistent_jsonb_path(internal, smallint, jsonb, integer, internal, internal, internal),
+	STORAGE integer;
+
+-- scalars
+CREATE OPERATOR FAMILY integer_ops USING signature;
+CREATE OPERATOR FAMILY float_ops USING signature;
+CREATE OPERATOR CLASS int2_ops DEFAULT FOR TYPE int2 USING signature FAMILY integer_ops AS OPERATOR 1 = (int2, int2);
+CREATE OPERATOR CLASS int4_ops DEFAULT FOR TYPE int4 USING signature FAMILY integer_ops AS OPERATOR 1 = (int4, int4);
+CREATE OPERATOR CLASS int8_ops DEFAULT FOR TYPE int8 USING signature FAMILY integer_ops AS OPERATOR 1 = (int8, int8);
+CREATE OPERATOR CLASS float4_ops DEFAULT FOR TYPE float4 USING signature FAMILY float_ops AS OPERATOR 1 = (float4, float4);
+CREATE OPERATOR CLASS float8_ops DEFAULT FOR TYPE float8 USING signature FAMILY float_ops AS OPERATOR 1 = (float8, float8);
+CREATE OPERATOR CLASS char_ops DEFAULT FOR TYPE "char" USING signature AS OPERATOR 1 =;
+CREATE OPERATOR CLASS bytea_ops DEFAULT FOR TYPE bytea USING signature AS OPERATOR 1 =;
+CREATE OPERATOR CLASS uuid_ops DEFAULT FOR TYPE uuid USING signature AS OPERATOR 1 =;
+CREATE OPERATOR CLASS numeric_ops DEFAULT FOR TYPE numeric USING signature AS OPERATOR 1 =;
+CREATE OPERATOR CLASS bpchar_ops DEFAULT FOR TYPE bpchar USING signature AS OPERATOR 1 =;
+CREATE OPERATOR CLASS date_ops DEFAULT FOR TYPE date USING signature AS OPERATOR 1 =;
+CREATE OPERATOR CLASS time_ops DEFAULT FOR TYPE time USING signature AS OPERATOR 1 =;
+CREATE OPERATOR CLASS timetz_ops DEFAULT FOR TYPE timetz USING signature AS OPERATOR 1 =;
+CREATE OPERATOR CLASS timestamp_ops DEFAULT FOR TYPE timestamp USING signature AS OPERATOR 1 =;
+CREATE OPERATOR CLASS timestamptz_ops DEFAULT FOR TYPE timestamptz USING signature AS OPERATOR 1 =;
+CREATE OPERATOR CLASS interval_ops DEFAULT FOR TYPE interval USING signature AS OPERATOR 1 =;
+CREATE OPERATOR CLASS oid_ops DEFAULT FOR TYPE oid USING signature AS OPERATOR 1 =;
+CREATE OPERATOR CLASS inet_ops DEFAULT FOR TYPE inet USING signature AS OPERATOR 1 =;
+CREATE OPERATOR CLASS macaddr_ops DEFAULT FOR TYPE macaddr USING signature AS OPERATOR 1 =;
+CREATE OPERATOR CLASS macaddr8_ops DEFAULT FOR TYPE macaddr8 USING signature AS OPERATOR 1 =;
+CREATE OPERATOR CLASS pg_lsn_ops DEFAULT FOR TYPE pg_lsn USING signature AS OPERATOR 1 =;
+CREATE OPERATOR CLASS bit_ops DEFAULT FOR TYPE bit USING signature AS OPERATOR 1 =;
+CREATE OPERATOR CLASS varbit_ops DEFAULT FOR TYPE varbit USING signature AS OPERATOR 1 =;
+CREATE OPERATOR CLASS enum_ops DEFAULT FOR TYPE anyenum USING signature AS OPERATOR 1 =;
+CREATE OPERATOR CLASS range_ops DEFAULT FOR TYPE anyrange USING signature AS OPERATOR 1 =;
+CREATE OPERATOR CLASS multirange_ops DEFAULT FOR TYPE anymultirange USING signature AS OPERATOR 1 =;
+ALTER OPERATOR FAMILY integer_ops USING signature ADD
+	OPERATOR 1 = (int2, int4), OPERATOR 1 = (int2, int8),
+	OPERATOR 1 = (int4, int2), OPERATOR 1 = (int4, int8),
+	OPERATOR 1 = (int8, int2), OPERATOR 1 = (int8, int4);
+ALTER OPERATOR FAMILY float_ops USING signature ADD
+	OPERATOR 1 = (float4, float8), OPERATOR 1 = (float8, float4);
+CREATE OPERATOR CLASS name_ops DEFAULT FOR TYPE name USING signature AS OPERATOR 1 =;
+
+CREATE FUNCTION signature_info(
+	index regclass, OUT pages_per_range int, OUT ranges bigint, OUT summarized bigint, OUT dirty bigint, OUT open bigint,
+	OUT bits_per_key float8, OUT signature_bytes bigint, OUT fill_ratio float8, OUT false_key_rate float8)
+AS 'MODULE_PATHNAME', 'bloomfam_signature_info' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION signature_info(regclass) IS 'figures of a signature index';
+
+CREATE FUNCTION signature_check(index regclass) RETURNS void
+AS 'MODULE_PATHNAME', 'bloomfam_signature_check' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION signature_check(regclass) IS 'raise an error unless a signature index is whole, and has the keys of all rows of its table';

@@ -15,6 +15,7 @@
 
 #include "hooks.h"
 #include "maplet/maplet.h"
+#include "signature/signature.h"
 
 BLOOMFAM_MODULE_MAGIC("bloomfam", "1.0.0");
 
@@ -45,5 +46,6 @@ _PG_init(void)
 	*loaded = loaded;
 	bloomfam_join_init();
 	bloomfam_maplet_init();
+	bloomfam_signature_init();
 	MarkGUCPrefixReserved("bloomfam");
 }

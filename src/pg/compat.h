@@ -472,6 +472,28 @@ typedef enum CompareType
 #define BLOOMFAM_AM_IS_UNIQUE(compared_by, strategy_of)
 #endif
 
+/* From PostgreSQL 16 on, an index that only summarizes pages does not hinder HOT updates. */
+#if PG_VERSION_NUM >= 160000
+#define BLOOMFAM_AM_IS_SUMMARIZING	.amsummarizing = true,
+#else
+#define BLOOMFAM_AM_IS_SUMMARIZING
+#endif
+
+/* Reads a block that was in this buffer last time; InvalidBuffer if it was not read before. */
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+#if PG_VERSION_NUM < 160000
+#define rd_locator rd_node
+#endif
+static inline Buffer
+bloomfam_read_recent_buffer(Relation relation, BlockNumber block, Buffer recent)
+{
+	bool		is_there = BufferIsValid(recent) &&
+		ReadRecentBuffer(relation->rd_locator, MAIN_FORKNUM, block, recent);
+
+	return is_there ? recent : ReadBuffer(relation, block);
+}
+
 /*
  * Returns what an index access method's handler must return.  Up to PostgreSQL 18 the server frees
  * it, so it is a copy; from PostgreSQL 19 on the server keeps it.

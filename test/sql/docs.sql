@@ -101,6 +101,23 @@ CREATE TABLE price AS SELECT i % 50 AS shop, i AS article FROM generate_series(1
 
 SELECT bloom_may_contain(f, (7, 57)) AS shop_7_has_57, bloom_may_contain(f, (8, 57)) AS shop_8_has_57
 FROM (SELECT bloom_agg((shop, article), 0.001) FROM price) s(f);
+
+-- docs/cookbook.md, example 4
+CREATE TABLE app_log (at timestamptz, line text);
+CREATE INDEX app_log_line ON app_log USING signature (line);
+CREATE INDEX app_log_at ON app_log USING brin (at);
+INSERT INTO app_log SELECT '2026-01-01 UTC'::timestamptz + g * interval '1 second', format('request %s took %s ms', md5(g::text), g % 977)
+FROM generate_series(1, 30000) g;
+
+SELECT at FROM app_log WHERE line ILIKE '%C4CA4238A0%' AND at < '2026-01-02 UTC';
+
+-- docs/cookbook.md, example 5
+CREATE TABLE app_event (doc jsonb);
+CREATE INDEX app_event_doc ON app_event USING signature (doc jsonb_path_ops);
+INSERT INTO app_event SELECT jsonb_build_object('user', jsonb_build_object('id', g % 3000), 'action', 'a' || g % 7, 'n', g)
+FROM generate_series(1, 30000) g;
+
+SELECT doc -> 'n' AS n FROM app_event WHERE doc @> '{"user": {"id": 7}, "action": "a0"}' ORDER BY n;
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;
@@ -542,6 +559,59 @@ SELECT bloom_may_contain(filter, 100.0) FROM filters;
 -- docs/semantics.md, example 3
 SELECT bloom_may_contain(filter, '100') AS in_quotes, bloom_may_contain_any(filter, '{100,101}') AS an_array FROM filters;
 SELECT bloom_may_contain(filter, 'one hundred') FROM filters;
+-- end
+\c :original
+DROP DATABASE regression_bloomfam_docs;
+
+-- ==================== docs/signature.md
+CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
+\c regression_bloomfam_docs
+SET lc_messages = 'C';
+SET compute_query_id = off;
+SET auto_explain.log_min_duration = -1;
+SET max_parallel_workers_per_gather = 0;
+SET work_mem = '4MB';
+SET default_statistics_target = 100;
+SET DateStyle = 'ISO, YMD';
+SET TimeZone = 'UTC';
+SET extra_float_digits = -9;
+CREATE EXTENSION bloomfam;
+
+-- docs/signature.md, example 1
+CREATE TABLE event (line text, doc jsonb, tags text[], host inet);
+INSERT INTO event SELECT format('GET /item/%s by user%s', md5(g::text), g % 1000), jsonb_build_object('user', 'user' || g % 1000, 'item', g),
+    ARRAY['tag' || g, 'all'], '10.0.0.0'::inet + g % 5000 FROM generate_series(1, 30000) g;
+
+CREATE INDEX event_line ON event USING signature (line);                              -- LIKE, ILIKE, ^@, =
+CREATE INDEX event_rest ON event USING signature (doc jsonb_path_ops, tags, host);    -- @>, @?, @@, &&, =: several columns in one
+
+SELECT line FROM event WHERE line LIKE '%c4ca4238a0b9%';
+
+-- docs/signature.md, example 2
+SELECT count(*) FROM event WHERE doc @> '{"user": "user77"}' AND tags @> '{tag3077}';
+
+-- docs/signature.md, example 3
+\o /dev/null
+\set VERBOSITY terse
+EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) SELECT FROM event WHERE line LIKE '%c4ca4238a0b9%';
+\o
+\set VERBOSITY default
+
+-- docs/signature.md, example 4
+SELECT ranges, summarized, dirty, open, round(false_key_rate::numeric, 1) AS false_key_rate FROM signature_info('event_line');
+
+-- docs/signature.md, example 5
+CREATE EXTENSION hstore;
+CREATE OPERATOR CLASS hstore_ops DEFAULT FOR TYPE hstore USING signature AS
+    OPERATOR 7 @>, OPERATOR 9 ? (hstore, text), OPERATOR 10 ?| (hstore, text[]), OPERATOR 11 ?& (hstore, text[]),
+    FUNCTION 1 bttextcmp(text, text), FUNCTION 2 gin_extract_hstore(hstore, internal),
+    FUNCTION 3 gin_extract_hstore_query(hstore, internal, int2, internal, internal),
+    FUNCTION 4 gin_consistent_hstore(internal, int2, hstore, int4, internal, internal), STORAGE text;
+CREATE TABLE shop (item hstore);
+INSERT INTO shop SELECT hstore('sku', g::text) || hstore('colour', 'c' || g % 9) FROM generate_series(1, 20000) g;
+CREATE INDEX ON shop USING signature (item);
+SET enable_seqscan = off;
+SELECT item FROM shop WHERE item @> 'sku=>4711';
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*-------------------------------------------------------------------------
+ *
+ * info.c
+ *	  Implements signature_info() and signature_check().
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "catalog/index.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "pg/index_open.h"
+#include "signature/signature.h"
+#include "signature/store.h"
+#include "signature/summarize.h"
+
+PG_FUNCTION_INFO_V1(bloomfam_signature_info);
+PG_FUNCTION_INFO_V1(bloomfam_signature_check);
+
+/*
+ * Is called for each batch and slab of an index, with the number of its ranges, and of its first
+ * range in the table.
+ */
+typedef void (*EachGroup) (void *arg, const SignatureMeta *meta, const SignatureGroup *group,
+						   SignaturePageKind kind, uint32 n, uint32 first);
+
+static void
+each_group(Relation index, const SignatureMeta *meta, EachGroup visit, void *arg)
+{
+	SignatureGroup *slabs = (SignatureGroup *) palloc(SIGNATURE_BODY);
+	uint32		first = 0;
+	uint32		i;
+
+	while (first < meta->nslabs)
+	{
+		uint32		n = bloomfam_signature_slabs_read(index, meta, first, slabs);
+
+		for (i = 0; i < n; i++)
+			visit(arg, meta, &slabs[i], SIGNATURE_PAGE_SLAB, SIGNATURE_WIDTH,
+				  (first + i) * SIGNATURE_WIDTH);
+		first += n;
+	}
+	for (i = 0; i < meta->batch_count; i++)
+		visit(arg, meta, &meta->batches[i].group, SIGNATURE_PAGE_BATCH, meta->batches[i].count,
+			  (meta->nslabs + i) * SIGNATURE_WIDTH);
+	pfree(slabs);
+}
+
+/* ---- signature_info() ---- */
+
+typedef struct Figures
+{
+	Relation	index;
+	int64		dirty;			/* The number of dirty ranges. */
+	double		blocks;			/* The number of blocks of all signatures. */
+	double		bits;			/* The number of bits that are set in those that were counted. */
+	double		counted;		/* The number of blocks that were counted. */
+} Figures;
+
+/* Counts the bits of one page of a batch or slab. */
+static void
+add_figures(void *arg, const SignatureMeta *meta, const SignatureGroup *group,
+			SignaturePageKind kind, uint32 n, uint32 first)
+{
+	Figures    *figures = (Figures *) arg;
+	Buffer		buffer;
+	Page		page;
+	uint32		slots = kind == SIGNATURE_PAGE_SLAB ? SIGNATURE_WIDTH :
+		(uint32) Min((uint64) n * group->blocks, SIGNATURE_SLOTS);
+
+	CHECK_FOR_INTERRUPTS();
+	figures->dirty += __builtin_popcountll(group->dirty.bits[0]) +
+		__builtin_popcountll(group->dirty.bits[1]);
+	figures->blocks += (double) n * group->blocks;
+	if (n == 0)
+		return;
+	buffer = ReadBuffer(figures->index, group->start);
+	page = BufferGetPage(buffer);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	if (signature_page_is(page, kind, group->id, 0))
+	{
+		figures->bits += bf_signature_count(signature_slot(page, 0),
+											(size_t) slots * BF_SIGNATURE_BLOCK_WORDS);
+		figures->counted += slots;
+	}
+	UnlockReleaseBuffer(buffer);
+}
+
+/*
+ * Implements signature_info(index regclass): one row of figures.  The part of a signature's bits
+ * that is set, and so the probability of a false key, is that of one page of each batch and slab.
+ */
+Datum
+bloomfam_signature_info(PG_FUNCTION_ARGS)
+{
+	BloomfamOpenIndex opened;
+	SignatureMeta *meta;
+	Figures		figures = {NULL, 0, 0, 0, 0};
+	TupleDesc	desc;
+	Datum		values[9];
+	bool		nulls[9] = {false};
+	double		ranges;
+	double		summarized;
+	double		fill;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	bloomfam_index_open(PG_GETARG_OID(0), "signature", bloomfam_signature_build, AccessShareLock,
+						BLOOMFAM_INDEX_USER_MONITOR, &opened);
+	figures.index = opened.index;
+	meta = bloomfam_signature_meta_read(opened.index);
+	each_group(opened.index, meta, add_figures, &figures);
+	ranges = ceil((double) RelationGetNumberOfBlocks(opened.table) / meta->pages_per_range);
+	summarized = Min((double) signature_summarized(meta), ranges);
+	fill = figures.counted > 0 ? figures.bits / figures.counted / BF_SIGNATURE_BLOCK_BITS : 0;
+
+	values[0] = Int32GetDatum((int32) meta->pages_per_range);
+	values[1] = Int64GetDatum((int64) ranges);
+	values[2] = Int64GetDatum((int64) summarized);
+	values[3] = Int64GetDatum(figures.dirty);
+	values[4] = Int64GetDatum((int64) (ranges - summarized));
+	values[5] = Float8GetDatum(meta->bits_per_key);
+	values[6] = Int64GetDatum(summarized > 0 ?
+							  (int64) (figures.blocks / signature_summarized(meta) *
+									   BF_SIGNATURE_BLOCK_BYTES) : 0);
+	values[7] = Float8GetDatum(fill);
+	values[8] = Float8GetDatum(pow(fill, meta->bits));
+	bloomfam_index_close(&opened);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/* ---- signature_check() ---- */
+
+typedef struct Check
+{
+	Relation	index;
+	SignatureReader *reader;
+	BfSignatureShape shape;
+	uint64	   *signature;		/* A copy of the signature of the range that is being checked. */
+	uint32		range;
+	uint64		missing;		/* The number of keys that the signature does not have. */
+} Check;
+
+static void
+check_keys(void *arg, const uint64 *hashes, uint32 n)
+{
+	Check	   *check = (Check *) arg;
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+	{
+		BfSignatureProbe probe = bf_signature_probe(&check->shape, hashes[i]);
+
+		check->missing += !bf_signature_block_has(
+			check->signature + (Size) probe.block * BF_SIGNATURE_BLOCK_WORDS, &probe);
+	}
+}
+
+/* Copies the i-th range's signature. */
+static void
+copy_signature(Relation index, const SignatureGroup *group, SignaturePageKind kind, uint32 i,
+			   uint64 *signature)
+{
+	Buffer		buffer = InvalidBuffer;
+	uint32		locked = 0;
+	uint32		block;
+
+	for (block = 0; block < group->blocks; block++)
+	{
+		uint32		slot;
+		uint32		number = signature_place(group, kind, i, block, &slot);
+
+		if (!BufferIsValid(buffer) || number != locked)
+		{
+			if (BufferIsValid(buffer))
+				UnlockReleaseBuffer(buffer);
+			buffer = ReadBuffer(index, group->start + number);
+			LockBuffer(buffer, BUFFER_LOCK_SHARE);
+			locked = number;
+			if (!signature_page_is(BufferGetPage(buffer), kind, group->id, number))
+				bloomfam_signature_corrupted(index, group->start + number,
+											 "A page is not where the index expects it.");
+		}
+		memcpy(signature + (Size) block * BF_SIGNATURE_BLOCK_WORDS,
+			   signature_slot(BufferGetPage(buffer), slot), BF_SIGNATURE_BLOCK_BYTES);
+	}
+	UnlockReleaseBuffer(buffer);
+}
+
+static void
+check_group(void *arg, const SignatureMeta *meta, const SignatureGroup *group,
+			SignaturePageKind kind, uint32 n, uint32 first)
+{
+	Check	   *check = (Check *) arg;
+	uint32		i;
+
+	check->shape = signature_shape(meta, group);
+	check->signature = (uint64 *) palloc((Size) group->blocks * BF_SIGNATURE_BLOCK_BYTES);
+	for (i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		copy_signature(check->index, group, kind, i, check->signature);
+		if (signature_set_has(&group->dirty, i))
+			continue;
+		check->missing = 0;
+		(void) bloomfam_signature_read_range(check->reader, meta, first + i, check_keys, check);
+		if (check->missing > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INDEX_CORRUPTED),
+					 errmsg("signature index \"%s\" lacks keys of rows in its range %u",
+							RelationGetRelationName(check->index), first + i),
+					 errhint("Please REINDEX it.")));
+	}
+	pfree(check->signature);
+}
+
+/*
+ * Implements signature_check(index regclass): raises an error unless the index is whole, and has
+ * the keys of all rows that a new snapshot sees.  The index's expressions and its predicate are the
+ * owner's code, so they are run as the table's owner, whoever calls.  No range is summarized
+ * meanwhile.
+ */
+Datum
+bloomfam_signature_check(PG_FUNCTION_ARGS)
+{
+	BloomfamOpenIndex opened;
+	Check		check;
+	SignatureColumns *columns;
+	SignatureMeta *meta;
+	Oid			user;
+	int			context;
+	int			nest_level;
+
+	bloomfam_index_open(PG_GETARG_OID(0), "signature", bloomfam_signature_build, AccessShareLock,
+						BLOOMFAM_INDEX_USER_OWNER, &opened);
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(opened.table->rd_rel->relowner,
+						   context | SECURITY_RESTRICTED_OPERATION);
+	nest_level = NewGUCNestLevel();
+	bloomfam_restrict_search_path();
+
+	bloomfam_signature_lock(opened.index);
+	check.index = opened.index;
+	columns = bloomfam_signature_columns_make(opened.index);
+	check.reader = bloomfam_signature_reader_make(opened.table, opened.index, columns,
+												  SIGNATURE_CHECK);
+	check.reader->snapshot = RegisterSnapshot(GetLatestSnapshot());
+	meta = bloomfam_signature_meta_read(opened.index);
+	bloomfam_signature_columns_fit(columns, opened.index, meta);
+	each_group(opened.index, meta, check_group, &check);
+	UnregisterSnapshot(check.reader->snapshot);
+	bloomfam_signature_unlock(opened.index);
+
+	AtEOXact_GUC(false, nest_level);
+	SetUserIdAndSecContext(user, context);
+	bloomfam_index_close(&opened);
+	PG_RETURN_VOID();
+}
