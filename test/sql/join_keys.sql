@@ -65,6 +65,88 @@ ANALYZE nulls, wanted;
 SELECT k, r.rows, r.same, r.filtered FROM unnest('{k1,k2,k3,k4,k5}'::text[]) k, join_compare(format('SELECT f.v, d.i AS w FROM nulls f JOIN wanted d ON f.%I = d.i', k)) r;
 SELECT r.rows, r.same, r.filtered FROM join_compare('SELECT f.v, d.i AS w FROM nulls f JOIN wanted d ON f.t = d.t') r;
 
+-- containers, some of whose parts have no hash function: a merge join does without, and has no filter then; beside them, containers that can be hashed
+CREATE TYPE priced AS (n int, m money);
+CREATE TYPE counted AS (n int, m int8);
+CREATE TYPE nested AS (n int, p priced[]);
+CREATE TYPE moneyrange AS RANGE (subtype = money, multirange_type_name = moneymultirange);
+CREATE TYPE bitrange AS RANGE (subtype = varbit);
+CREATE TYPE pairrange AS RANGE (subtype = counted);
+CREATE DOMAIN price AS money;
+CREATE DOMAIN prices AS money[];
+CREATE DOMAIN counts AS int[];
+CREATE DOMAIN priced_too AS priced;
+CREATE DOMAIN span AS int4range;
+CREATE DOMAIN moneyspan AS moneyrange;
+CREATE TABLE boxed AS SELECT g AS v, ARRAY[g::money] AS a, ARRAY[g::money]::prices AS ad, ARRAY[g::money::price] AS da, ARRAY[g::bit(16)] AS ba, ROW(g, g::money)::priced AS c,
+	ROW(g, g::money)::priced_too AS cd, ARRAY[ROW(g, g)::priced] AS ca, ROW(g, ARRAY[ROW(g, g)::priced])::nested AS n, moneyrange(g::money, (g + 3)::money) AS r,
+	moneyrange(g::money, NULL)::moneyspan AS rd, moneymultirange(moneyrange(g::money, (g + 1)::money)) AS mr, ARRAY[moneyrange(NULL, g::money)] AS ra, bitrange(g::bit(16), NULL) AS br,
+	g::money AS m, ARRAY[g] AS ia, ARRAY[g]::counts AS id, ARRAY[g::text] AS ta, ROW(g, g)::counted AS ic, ARRAY[ROW(g, g)::counted] AS ica, int4range(g, g + 5) AS ir, int4range(g, g + 5)::span AS ird,
+	int4multirange(int4range(g, g + 5)) AS imr, pairrange(ROW(g, g)::counted, NULL) AS pr
+	FROM (SELECT g * 7919 % 1000 AS g FROM generate_series(1, 1000) g) x;
+CREATE TABLE picked AS SELECT * FROM boxed WHERE v % 20 = 0;
+ANALYZE boxed, picked;
+CREATE TABLE columns AS SELECT attnum AS i, attname AS c, format_type(atttypid, atttypmod) AS type FROM pg_attribute WHERE attrelid = 'boxed'::regclass AND attnum > 1;
+SET max_parallel_workers_per_gather = 0;
+SET enable_hashjoin = off;
+SET enable_mergejoin = on;
+SELECT c, type, r.* FROM columns, join_compare(format('SELECT d.v FROM picked d WHERE EXISTS (SELECT FROM boxed f WHERE d.%1$I = f.%1$I)', c)) r ORDER BY i;
+SELECT kind, sum(r.rows) AS rows, bool_and(r.same) AS same, count(*) FILTER (WHERE r.filtered) AS filtered FROM columns, (VALUES
+	(1, 'not exists', 'SELECT d.v FROM picked d WHERE NOT EXISTS (SELECT FROM boxed f WHERE d.%1$I = f.%1$I AND f.v > 300)'),
+	(2, 'distinct', 'SELECT d.v FROM picked d JOIN (SELECT DISTINCT %1$I FROM boxed) f USING (%1$I)'),
+	(3, 'inner', 'SELECT d.v, f.v AS w FROM boxed f JOIN picked d USING (%1$I)'),
+	(4, 'left', 'SELECT d.v, f.v AS w FROM picked d LEFT JOIN boxed f USING (%1$I)'),
+	(5, 'right', 'SELECT d.v, f.v AS w FROM boxed f RIGHT JOIN picked d USING (%1$I)'),
+	(6, 'full', 'SELECT d.v, f.v AS w FROM picked d FULL JOIN boxed f USING (%1$I)'),
+	(7, 'union', 'SELECT d.v FROM picked d JOIN (SELECT %1$I FROM boxed UNION ALL SELECT %1$I FROM picked) f USING (%1$I)'),
+	(8, 'window', 'SELECT d.v, f.k FROM picked d JOIN (SELECT %1$I, count(*) OVER (PARTITION BY %1$I) AS k FROM boxed) f USING (%1$I)'),
+	(9, 'cte', 'WITH f AS MATERIALIZED (SELECT * FROM boxed) SELECT d.v FROM picked d JOIN f USING (%1$I) WHERE EXISTS (SELECT FROM f WHERE f.%1$I = d.%1$I)'),
+	(10, 'two', 'SELECT d.v, e.v AS w FROM picked d JOIN (boxed f JOIN boxed e USING (%1$I)) USING (%1$I)')
+	) k(n, kind, q), join_compare(format(q, c)) r WHERE i % 3 = 2 GROUP BY n, kind ORDER BY n;
+-- whole rows of such tables, and rows without a type
+SELECT r.* FROM (VALUES
+	('SELECT d.v FROM picked d JOIN boxed f ON d = f'),
+	('SELECT d.v FROM (SELECT d, v FROM picked d OFFSET 0) d JOIN (SELECT f FROM boxed f OFFSET 0) f ON d = f'),
+	('SELECT d.v FROM (SELECT ROW(v, m) AS x, v FROM picked OFFSET 0) d JOIN (SELECT ROW(v, m) AS x FROM boxed OFFSET 0) f USING (x)'),
+	('SELECT d.v FROM (SELECT ARRAY[ROW(v, m)] AS x, v FROM picked OFFSET 0) d JOIN (SELECT ARRAY[ROW(v, m)] AS x FROM boxed OFFSET 0) f USING (x)'),
+	('SELECT d.v FROM (SELECT ROW(v, c) AS x, v FROM picked OFFSET 0) d JOIN (SELECT ROW(v, c) AS x FROM boxed OFFSET 0) f USING (x)'),
+	('SELECT d.v FROM (SELECT ROW(v, ia) AS x, v FROM picked OFFSET 0) d JOIN (SELECT ROW(v, ia) AS x FROM boxed OFFSET 0) f USING (x)')
+	) AS t(q), join_compare(q) r;
+-- rows of different types, of one of which there is none that could be compared
+CREATE TYPE counted_too AS (n int, m int8);
+CREATE TABLE counted_rows AS SELECT ic AS k, v FROM boxed LIMIT 500;
+CREATE TABLE priced_rows AS SELECT c AS k, v FROM boxed LIMIT 500;
+SELECT r.* FROM (VALUES
+	('SELECT d.v FROM picked d JOIN boxed f ON d.ic = ROW((f.ic).n, (f.ic).m)::counted_too'),
+	('SELECT d.v FROM priced_rows d JOIN counted_rows f ON d.k = f.k WHERE f.v < 0'),
+	('SELECT d.v FROM counted_rows d JOIN priced_rows f ON d.k = f.k WHERE d.v < 0')
+	) AS t(q), join_compare(q) r;
+-- a row's type gets another column later
+SET plan_cache_mode = force_generic_plan;
+PREPARE p AS SELECT count(*) FROM picked d JOIN boxed f ON d.ica = f.ica;
+EXECUTE p;
+ALTER TYPE counted ADD ATTRIBUTE more money;
+EXECUTE p;
+ALTER TYPE counted DROP ATTRIBUTE more;
+EXECUTE p;
+DEALLOCATE p;
+RESET plan_cache_mode;
+-- one of two columns can be hashed
+SELECT r.* FROM join_compare('SELECT d.v, f.v AS w FROM boxed f JOIN picked d ON f.a = d.a AND f.ia = d.ia') r;
+-- the planner's own choice, filters or not
+RESET bloomfam.join_filter;
+SET enable_hashjoin = on;
+SET enable_nestloop = on;
+CREATE TABLE large AS SELECT g AS id, ARRAY[(g % 50000)::money] AS a, ROW(g, g % 50000)::priced AS c, moneyrange(g::money, NULL) AS r FROM generate_series(1, 120000) g;
+CREATE TABLE small AS SELECT ARRAY[(g * 7)::money] AS a, ROW(g * 7, g * 7 % 50000)::priced AS c, moneyrange((g * 7)::money, NULL) AS r FROM generate_series(1, 300) g;
+ANALYZE large, small;
+SELECT count(*) FROM small s WHERE EXISTS (SELECT FROM large b WHERE s.a = b.a);
+SELECT count(*) FROM small s WHERE NOT EXISTS (SELECT FROM large b WHERE s.a = b.a);
+SELECT count(*) FROM small s JOIN (SELECT DISTINCT a FROM large) b USING (a);
+SELECT count(*) FROM small s WHERE EXISTS (SELECT FROM large b WHERE s.c = b.c);
+SET enable_hashjoin = off;			-- the server plans hash joins of ranges whatever they are of, and these fail
+SELECT count(*) FROM small s WHERE EXISTS (SELECT FROM large b WHERE s.r = b.r);
+
 SET client_min_messages = warning;
 DROP SCHEMA join_keys CASCADE;
 ALTER DATABASE :"DBNAME" RESET session_preload_libraries;

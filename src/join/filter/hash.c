@@ -13,8 +13,8 @@
  * server's operator families: an unsigned integer of four bytes that can equal an int8 belongs into
  * the family of integers, but has other bytes than the int4 of the same number.  So the way of
  * hashing is decided for the pair of types, when the join is planned, and the plan carries it to
- * both sides.  For types that are not known, the hash functions are those that the join itself
- * calls: if they do not agree, the join finds no rows either.
+ * both sides.  For types that are not known, the hash functions are those that a hash join calls.
+ * A merge join calls none: there it counts that whoever made the operator family says they agree.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,6 +23,7 @@
 #include "access/transam.h"
 #include "catalog/pg_type_d.h"
 #include "miscadmin.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -104,8 +105,8 @@ hash_by_long_function(const JoinKey *key, Datum value)
 
 /*
  * Tells whether a type is one of the server's own and no container.  The 64-bit hash function of a
- * container raises an error if its elements' type has no such function, whereas the 32-bit
- * function, which the join calls in any case, does not.
+ * container raises an error if its elements' type has no such function.  Whether they have the
+ * 32-bit function is known (bloomfam_join_can_hash()).
  */
 static bool
 is_own_scalar(Oid type)
@@ -139,69 +140,92 @@ take_long_functions(Oid operator, JoinHashing *result)
 }
 
 /*
- * Tells whether a type may have values that are equal but that the server's hash functions tell
- * apart.  Values of type name are compared by their collation, but hashed by their bytes
- * (hashname()), so under a nondeterministic collation equal names may have different hashes, and so
- * may values that contain names.  The server's own hash joins lose such rows; a merge join or a
- * nested loop does not lose them, nor may a filter.
+ * Tells whether the hash function that the server calls for a part of a container can hash a type
+ * all the way down.
  */
 static bool
-has_names_hashed_apart(Oid type, Oid collation)
+can_hash_part(Oid type, Oid collation)
 {
-	TypeCacheEntry *entry;
+	return bloomfam_join_can_hash(lookup_type_cache(type, TYPECACHE_HASH_PROC)->hash_proc, type,
+								  collation);
+}
+
+static bool
+can_hash_columns(Oid type)
+{
 	TupleDesc	columns;
-	bool		found = false;
+	bool		result = true;
 	int			i;
 
-	check_stack_depth();
-	type = getBaseType(type);
-	if (type == NAMEOID)
-		return !OidIsValid(collation) || !get_collation_isdeterministic(collation);
-	if (OidIsValid(get_base_element_type(type)))
-		return has_names_hashed_apart(get_base_element_type(type), collation);
-	if (type_is_multirange(type))
-		type = get_multirange_range(type);
-	if (type_is_range(type))
-	{
-		entry = lookup_type_cache(type, TYPECACHE_RANGE_INFO);
-		return has_names_hashed_apart(entry->rngelemtype->type_id, entry->rng_collation);
-	}
-	/*
-	 * The columns of an anonymous record type are not known, so one of them may be of type name,
-	 * whose equal values may have different hashes.
-	 */
-	if (type == RECORDOID || type == RECORDARRAYOID)
-		return true;
+	/* The columns of rows without a type are not known before they come. */
 	if (get_typtype(type) != TYPTYPE_COMPOSITE)
 		return false;
 	columns = lookup_rowtype_tupdesc_copy(type, -1);
-	for (i = 0; i < columns->natts && !found; i++)
-		found = !TupleDescAttr(columns, i)->attisdropped &&
-			has_names_hashed_apart(TupleDescAttr(columns, i)->atttypid,
-								   TupleDescAttr(columns, i)->attcollation);
+	for (i = 0; i < columns->natts && result; i++)
+		result = TupleDescAttr(columns, i)->attisdropped ||
+				 can_hash_part(TupleDescAttr(columns, i)->atttypid,
+							   TupleDescAttr(columns, i)->attcollation);
 	FreeTupleDesc(columns);
-	return found;
+	return result;
+}
+
+/*
+ * A container's function looks for those of its parts only when it comes to a value of them.  The
+ * type cache knows of a container whether that will do, but does not forget it when a row type
+ * within changes, so the parts are looked into here.
+ */
+bool
+bloomfam_join_can_hash(Oid function, Oid type, Oid collation)
+{
+	const TypeCacheEntry *range;
+
+	check_stack_depth();
+	type = getBaseType(type);
+	switch (function)
+	{
+		case F_HASH_ARRAY:
+			return OidIsValid(get_element_type(type)) &&
+				   can_hash_part(get_element_type(type), collation);
+		case F_HASH_RECORD:
+			return can_hash_columns(type);
+		case F_HASH_RANGE:
+		case F_HASH_MULTIRANGE:
+			range = lookup_type_cache(type, TYPECACHE_RANGE_INFO | TYPECACHE_MULTIRANGE_INFO);
+			if (range->rngtype != NULL)
+				range = range->rngtype;
+			return range->rngelemtype != NULL &&
+				   can_hash_part(range->rngelemtype->type_id, range->rng_collation);
+		case F_HASHNAME:
+			/*
+			 * Names are compared by their collation, but hashed by their bytes.  The server's own
+			 * hash joins lose rows of equal names that have different hashes; a merge join does not
+			 * lose them, nor may a filter.
+			 */
+			return OidIsValid(collation) && get_collation_isdeterministic(collation);
+		default:
+			return OidIsValid(function);
+	}
 }
 
 bool
-bloomfam_join_hashing(Oid operator, Oid collation, Oid inner_type, JoinHashing *result)
+bloomfam_join_hashing(Oid operator, Oid collation, Oid outer_type, Oid inner_type,
+					  JoinHashing *result)
 {
 	JoinHashSide *outer = &result->outer;
 	JoinHashSide *inner = &result->inner;
 
 	memset(result, 0, sizeof(*result));
-	if (!op_strict(operator) ||
+	if (!op_strict(operator) || !op_hashjoinable(operator, outer_type) ||
 		!get_op_hash_functions(operator, &outer->function, &inner->function))
 		return false;
 	op_input_types(operator, &outer->type, &inner->type);
 
 	/*
-	 * The operators of arrays and records do not tell the types of their elements or columns, so
-	 * the type of the inner side's expression is examined.  The outer side has the same element or
-	 * column types.
+	 * The operators of containers do not tell the types of their parts, so the types of both sides'
+	 * expressions are examined.  Rows of different types can be compared, too.
 	 */
-	if (has_names_hashed_apart(inner_type, collation) ||
-		(outer->type == NAMEOID && has_names_hashed_apart(NAMEOID, collation)))
+	if (!bloomfam_join_can_hash(outer->function, outer_type, collation) ||
+		!bloomfam_join_can_hash(inner->function, inner_type, collation))
 		return false;
 	if (operator < FirstNormalObjectId && is_integer(outer->type) && is_integer(inner->type))
 		result->kind = JOIN_HASH_NUMBER;

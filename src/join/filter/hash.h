@@ -26,7 +26,7 @@ typedef enum JoinHashKind
 	/* A type of plain_types[] (hash.c) compared with itself: the bytes are hashed. */
 	JOIN_HASH_BYTES,
 
-	/* The 32-bit hash function of the operator family, which the join itself calls. */
+	/* The 32-bit hash function of the operator family, which a hash join calls itself. */
 	JOIN_HASH_FAMILY,
 
 	/*
@@ -38,7 +38,10 @@ typedef enum JoinHashKind
 /* What hashing may do to rows that the join would not have read, or that the user may not see. */
 typedef enum JoinHashTrust
 {
-	/* Hashing may raise an error: it calls the join's own hash function, which is not leakproof. */
+	/*
+	 * Hashing may raise an error: it calls the hash function that belongs to the join's operator,
+	 * which is not leakproof.
+	 */
 	JOIN_HASH_MAY_FAIL,
 
 	/*
@@ -67,18 +70,28 @@ typedef struct JoinHashing
 	JoinHashSide inner;
 
 	/*
-	 * What hashing the outer side may do.  The join hashes all rows of the inner side in any case.
+	 * What hashing the outer side may do.  The inner side's rows are hashed right where a hash join
+	 * hashes them too, or a merge join sorts them: none is hashed that the join would not read.
 	 */
 	JoinHashTrust trust;
 } JoinHashing;
 
 /*
- * Decides how both sides of an equality operator are hashed, and sets *result. inner_type is the
- * type of the inner side's expression, which shows the element or column types of an array or a
- * record.  Returns false if the sides cannot be hashed for a filter.  If it returns true, the
- * operator is strict (a NULL equals nothing), and equal keys have equal hashes.
+ * Tells whether a hash function of an operator family can hash all values of a type, all the way
+ * down, and equal ones alike.  Arrays, rows, ranges and multiranges have one function each, which
+ * raises an error if it comes to a value of a type that has none, such as money.  "collation" is
+ * the one that the values are compared by; 0: none.
  */
-extern bool bloomfam_join_hashing(Oid operator, Oid collation, Oid inner_type,
+extern bool bloomfam_join_can_hash(Oid function, Oid type, Oid collation);
+
+/*
+ * Decides how both sides of an equality operator are hashed, and sets *result.  outer_type and
+ * inner_type are the types of both sides' expressions, which show the element or column types of an
+ * array or a record.  Returns false if the sides cannot be hashed for a filter: a merge join is
+ * none the worse for that, so nothing may be left to what a hash join would do.  If it returns
+ * true, the operator is strict (a NULL equals nothing), and equal keys have equal hashes.
+ */
+extern bool bloomfam_join_hashing(Oid operator, Oid collation, Oid outer_type, Oid inner_type,
 								  JoinHashing *result);
 
 /* Describes one column of a join's key while the join is planned. */

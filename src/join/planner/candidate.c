@@ -41,9 +41,11 @@
 /* ---- functions that are used both while paths are made and for finished plans ---- */
 
 JoinReason
-bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute, Oid operator, Oid collation,
-						   Expr *inner, const JoinPlanInfo *plan_info)
+bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute, Oid outer_type, Oid operator,
+						   Oid collation, Expr *inner, const JoinPlanInfo *plan_info)
 {
+	Oid			inner_type = exprType((Node *) inner);
+
 	*key = (JoinKeyColumn) {
 		.operator = operator, .collation = collation, .attribute = attribute, .inner = inner
 	};
@@ -54,7 +56,12 @@ bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute, Oid operato
 	if (attribute == 0 || bloomfam_join_is_volatile(inner, plan_info) ||
 		contain_subplans((Node *) inner))
 		return JOIN_KEY_IS_COMPUTED;
-	if (!bloomfam_join_hashing(operator, collation, exprType((Node *) inner), &key->hashing))
+	if (plan_info != NULL)
+	{
+		bloomfam_join_depend_on_type(plan_info, outer_type);
+		bloomfam_join_depend_on_type(plan_info, inner_type);
+	}
+	if (!bloomfam_join_hashing(operator, collation, outer_type, inner_type, &key->hashing))
 		return JOIN_KEY_HAS_NO_HASH;
 	return JOIN_NO_REASON;
 }
@@ -121,6 +128,7 @@ bloomfam_join_candidate_keys(JoinPathCandidate *path_candidate, const RelOptInfo
 		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
 		const OpExpr *equal = (const OpExpr *) clause->clause;
 		bool		turned = bms_is_subset(clause->left_relids, built->relids);
+		Expr	   *outer;
 		const Var  *column;
 		const RangeTblEntry *rte;
 		Oid			operator;
@@ -131,7 +139,8 @@ bloomfam_join_candidate_keys(JoinPathCandidate *path_candidate, const RelOptInfo
 						   probed->relids) ||
 			(!turned && !bms_is_subset(clause->right_relids, built->relids)))
 			continue;
-		column = bloomfam_expression_var(turned ? lsecond(equal->args) : linitial(equal->args));
+		outer = turned ? lsecond(equal->args) : linitial(equal->args);
+		column = bloomfam_expression_var(outer);
 
 		/*
 		 * If the clause has the build side on its left, the filter needs the operator's commutator.
@@ -143,8 +152,8 @@ bloomfam_join_candidate_keys(JoinPathCandidate *path_candidate, const RelOptInfo
 			return false;
 		path_candidate->relid = column->varno;
 		path_candidate->clauses = lappend(path_candidate->clauses, clause);
-		if (bloomfam_join_describe_key(&columns[ncolumns], column->varattno, operator,
-									   equal->inputcollid,
+		if (bloomfam_join_describe_key(&columns[ncolumns], column->varattno,
+									   exprType((Node *) outer), operator, equal->inputcollid,
 									   turned ? linitial(equal->args) : lsecond(equal->args),
 									   NULL) != JOIN_NO_REASON)
 			continue;

@@ -15,14 +15,14 @@
 #include "join/planner/pushdown.h"
 
 /*
- * Describes a key column of a join in *key: the operator that compares it, its attribute number in
- * the outer child (0: it is not a column there), and its expression over the Hash's child.
- * plan_info is NULL while there is no plan yet.  Returns JOIN_NO_REASON if a filter can use the
- * column, else the reason why not.
+ * Describes a key column of a join in *key: its attribute number in the probe side's child (0: it
+ * is not a column there) and its type there, the operator that compares it, and its expression over
+ * the build side's child.  plan_info is NULL while there is no plan yet.  Returns JOIN_NO_REASON if
+ * a filter can use the column, else the reason why not.
  */
 extern JoinReason bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute,
-											 Oid operator, Oid collation, Expr *inner,
-											 const JoinPlanInfo *plan_info);
+											 Oid outer_type, Oid operator, Oid collation,
+											 Expr *inner, const JoinPlanInfo *plan_info);
 
 /* ---- candidates from paths ---- */
 

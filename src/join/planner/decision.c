@@ -245,8 +245,10 @@ static JoinReason
 describe_hash_key(const HashJoin *join, int number, JoinKeyColumn *key,
 				  const JoinPlanInfo *plan_info)
 {
+	Node	   *outer = list_nth(join->hashkeys, number);
+
 	return bloomfam_join_describe_key(
-		key, bloomfam_join_column(list_nth(join->hashkeys, number), OUTER_VAR),
+		key, bloomfam_join_column((Expr *) outer, OUTER_VAR), exprType(outer),
 		list_nth_oid(join->hashoperators, number), list_nth_oid(join->hashcollations, number),
 		list_nth(((Hash *) innerPlan(join))->hashkeys, number), plan_info);
 }
@@ -275,8 +277,8 @@ describe_merge_clause(const MergeJoin *join, int number, JoinKeyColumn *key,
 		return JOIN_KEY_HAS_NO_HASH;
 	column = copyObject(unconstify(Var *, outer));
 	column->varattno = below;
-	return bloomfam_join_describe_key(key, inner, operator, clause->inputcollid, (Expr *) column,
-									  plan_info);
+	return bloomfam_join_describe_key(key, inner, exprType(lsecond(clause->args)), operator,
+									  clause->inputcollid, (Expr *) column, plan_info);
 }
 
 /*

@@ -267,6 +267,7 @@ column_across(const JoinPushdown *pushdown, Plan *plan, bool from_inner, AttrNum
 		const OpExpr *clause = lfirst_node(OpExpr, lc);
 		AttrNumber	outer = bloomfam_join_column(linitial(clause->args), OUTER_VAR);
 		AttrNumber	inner = bloomfam_join_column(lsecond(clause->args), INNER_VAR);
+		Node	   *across = from_inner ? linitial(clause->args) : lsecond(clause->args);
 		Oid			left;
 		Oid			right;
 
@@ -274,7 +275,10 @@ column_across(const JoinPushdown *pushdown, Plan *plan, bool from_inner, AttrNum
 		if (outer != 0 && inner != 0 && attribute == (from_inner ? inner : outer) &&
 			left == key->hashing.outer.type && right == left &&
 			clause->inputcollid == key->collation &&
-			equality_ops_are_compatible(clause->opno, key->operator))
+			equality_ops_are_compatible(clause->opno, key->operator) &&
+			(!OidIsValid(key->hashing.outer.function) ||
+			 bloomfam_join_can_hash(key->hashing.outer.function, exprType(across),
+									key->collation)))
 			return from_inner ? outer : inner;
 	}
 	return 0;

@@ -96,17 +96,20 @@ domain_is_volatile(Walker *walker, Oid domain)
 	return result;
 }
 
-/* Tells whether making a value of the type of one of these columns may call a volatile function. */
+/*
+ * Tells whether making a value of the type of one of these columns may call a volatile function.
+ * All columns are looked into in any case, as the plan depends on their types.
+ */
 static bool
 columns_are_volatile(Walker *walker, TupleDesc columns)
 {
+	bool		result = false;
 	int			i;
 
 	for (i = 0; i < columns->natts; i++)
-		if (!TupleDescAttr(columns, i)->attisdropped &&
-			type_is_volatile(walker, TupleDescAttr(columns, i)->atttypid))
-			return true;
-	return false;
+		if (!TupleDescAttr(columns, i)->attisdropped)
+			result |= type_is_volatile(walker, TupleDescAttr(columns, i)->atttypid);
+	return result;
 }
 
 static bool
@@ -147,7 +150,7 @@ type_is_volatile(Walker *walker, Oid type)
 		case TYPTYPE_MULTIRANGE:
 			return type_is_volatile(walker, get_multirange_range(type));
 		case TYPTYPE_DOMAIN:
-			return domain_is_volatile(walker, type) || type_is_volatile(walker, getBaseType(type));
+			return type_is_volatile(walker, getBaseType(type)) || domain_is_volatile(walker, type);
 		case TYPTYPE_COMPOSITE:
 			return row_is_volatile(walker, type);
 		default:
@@ -308,6 +311,15 @@ bloomfam_join_is_volatile(const void *expression, const JoinPlanInfo *plan_info)
 	Walker		walker = {.plan_info = plan_info};
 
 	return is_volatile(unconstify(Node *, (const Node *) expression), &walker);
+}
+
+void
+bloomfam_join_depend_on_type(const JoinPlanInfo *plan_info, Oid type)
+{
+	Walker		walker = {.plan_info = plan_info};
+
+	/* Looking into the type is what makes the plan depend on it. */
+	(void) type_is_volatile(&walker, type);
 }
 
 /* ---- volatile and repeatable plans ---- */

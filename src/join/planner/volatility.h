@@ -77,6 +77,12 @@ typedef struct JoinPlanInfo
 extern bool bloomfam_join_is_volatile(const void *expression, const JoinPlanInfo *plan_info);
 
 /*
+ * Makes a plan depend on the columns of all row types that a type has within, so that the plan does
+ * not outlive what was found out about hashing them.
+ */
+extern void bloomfam_join_depend_on_type(const JoinPlanInfo *plan_info, Oid type);
+
+/*
  * Returns how many workers run the part of a plan below a node.  "workers" is the number that run
  * the node itself.
  */
