@@ -199,7 +199,7 @@ sub restriction
 	return "$x IS NULL" if $how < 0.08;
 	# no row, which the planner does not know
 	return "length(" . (pick(@columns))->[0] . "::text) < 0" if $how < 0.09;
-	if ($how < 0.16 && $c->[1] =~ /^k/)
+	if ($how < 0.16 && $c->[1] =~ /^k/ && !$TYPE{ $c->[1] }{money})
 	{
 		# a filter, of which there are nine of each type; one for every other row, where the condition is asked again and again
 		my $which = $outer && chance(0.5) ? "($outer % 9)" : int rand 9;
@@ -413,7 +413,7 @@ sub sublink
 			$more .= ($more ? ' AND ' : '') . "$y->[0] IS NOT NULL" if chance(0.7) && $more !~ / OR /;
 			return "$x->[0] NOT IN (SELECT $y->[0] FROM $r->{sql}" . where($more) . ')';
 		}
-		return "$x->[0] = ANY (ARRAY(SELECT $y->[0] FROM $r->{sql}" . where($more) . '))' if $how eq 'any' && $y->[1] eq $x->[1] && $x->[1] ne 'kl';
+		return "$x->[0] = ANY (ARRAY(SELECT $y->[0] FROM $r->{sql}" . where($more) . '))' if $how eq 'any' && $y->[1] eq $x->[1] && $x->[1] !~ /^(kl|kc[abdit])$/;
 		return "$x->[0] IN (SELECT $y->[0] FROM $r->{sql}" . where($more) . ')';
 	}
 	if ($how eq 'scalar')
@@ -942,6 +942,14 @@ sub pages_item
 		[ 'fp', 'k4' ], [ 'fl', 'k4' ], [ 'fl', 'ka' ], [ 'fq', 'k8' ], [ 'fr', 'k4' ]) });
 }
 
+# Keys that are containers, some of whose parts have no hash function.
+sub boxes_item
+{
+	my @boxes = grep { $TYPE{$_}{box} } sort keys %TYPE;
+
+	return few_keys_item('boxes', pick(@FACTS, 'd5', 'd2'), pick(@boxes), chance(0.2) ? pick(qw(k4 kt kp kl), @boxes) : ());
+}
+
 # Foreign tables, of a server with the extension and of others, with columns that have other types there.
 sub foreign_item
 {
@@ -972,9 +980,15 @@ sub few_keys_item
 	my $to = $at + pick(0, 5, 50, 400);
 	my $few = pick('b.id <= ' . pick(1, 3, 10, 30), "b.k4 + 0 BETWEEN $at AND $to", "b.v BETWEEN $at AND $to", 'b.g = ' . int(rand 7), 'b.k8 < 100', q{b.ka < '2020-02-01'}, 'b.k2 IS NULL');
 	my $on = join(' AND ', map { "a.$_ = b." . (/^k[248]$/ ? pick($_, 'k2', 'k4', 'k8') : $_) } @keys);
-	my $shape = weighted(inner => 5, semi => 3, subquery => 3, grouped => 2, two => 2, prepared => 3, cursor => 2, union => 1, change => 2);
+	my $shape = weighted(inner => 5, semi => 3, subquery => 3, grouped => 2, two => 2, prepared => 3, cursor => 2, union => 1, change => 2, ($kind eq 'boxes' ? (anti => 2, rows => 3, outer => 2) : ()));
 
 	@with = ();
+	# whole rows, of the same type on both sides
+	if ($kind eq 'boxes' && $shape =~ /^(inner|semi|anti|outer|subquery|two|prepared|cursor)$/ && chance(0.12))
+	{
+		$f = $d = pick(qw(f1 f2 f3 fs d2 d5));
+		$on = 'a = b';
+	}
 	if ($shape eq 'prepared')
 	{
 		my $sql = "SELECT a.id, b.id FROM $f a JOIN $d b ON $on WHERE b.id % 20 = \$1";
@@ -996,13 +1010,18 @@ sub few_keys_item
 
 		return { kind => $kind, steps => [ { sql => 'BEGIN' }, { sql => $sql, rows => 'set', plan => $sql }, { sql => "SELECT id, v, k4 FROM $f", rows => 'set' }, { sql => 'ROLLBACK' } ] };
 	}
+	my $all = join(', ', qw(id k2 k4 k8 kd ka ks kz kq kt), grep { $TYPE{$_}{box} || /^k[pl]$/ } sort keys %TYPE);
 	my $sql =
 	    $shape eq 'inner' ? "SELECT a.id, a.k4, b.id FROM $f a JOIN $d b ON $on WHERE $few" . pick('', ' AND a.v % 3 > 0', ' AND a.g < 9')
 	  : $shape eq 'semi' ? "SELECT a.id, a.k8 FROM $f a WHERE EXISTS (SELECT FROM $d b WHERE $on AND $few)"
+	  : $shape eq 'anti' ? "SELECT a.id, a.k8 FROM $f a WHERE NOT EXISTS (SELECT FROM $d b WHERE $on AND $few)"
+	  : $shape eq 'outer' ? 'SELECT a.id, b.id FROM ' . pick("$f a LEFT JOIN $d b ON $on", "$f a RIGHT JOIN $d b ON $on", "$d b LEFT JOIN $f a ON $on", "$f a FULL JOIN $d b ON $on") . ' WHERE ' . pick('true', $few, "($few OR b.id IS NULL)")
+	  # rows without a type
+	  : $shape eq 'rows' ? 'SELECT a.id, b.id FROM ' . join(' JOIN ', map { my $t = $_; "(SELECT id, v, g, k2, k4, k8, ka, ROW(" . join(', ', 'id % 5', @keys) . ") AS r FROM " . ($t eq 'a' ? $f : $d) . " OFFSET 0) $t" } 'a', 'b') . " ON a.r = b.r WHERE $few"
 	  : $shape eq 'subquery' ? 'SELECT o.id, (SELECT ' . pick('count(*)', 'sum(a.id)', 'max(a.v)') . " FROM $f a JOIN $d b ON $on WHERE $few AND b.g " . pick('=', '>') . ' o.g) FROM (SELECT * FROM d1 WHERE id < 12) o'
 	  : $shape eq 'grouped' ? "SELECT b.id, a.n FROM (SELECT " . join(', ', @keys) . ", count(*) AS n FROM $f GROUP BY " . join(', ', @keys) . ") a JOIN $d b ON $on WHERE $few"
 	  : $shape eq 'two' ? "SELECT a.id, b.id, c.id FROM $f a JOIN $d b ON $on JOIN " . pick(qw(d1 d3 dp f1)) . ' c ON a.' . pick('k4 = c.k4', 'k8 = c.k8', 'k2 = c.k2', 'id = c.id') . " WHERE $few AND c.id < " . pick(5, 40)
-	  : "SELECT a.id, b.id FROM (SELECT * FROM (SELECT id, k2, k4, k8, kd, ka, ks, kz, kq, kt FROM $f UNION ALL SELECT id, k2, k4, k8, kd, ka, ks, kz, kq, kt FROM " . pick('fp', 'fh', 'fq', 'f1', 'fs') . ") u) a JOIN $d b ON $on WHERE $few";
+	  : "SELECT a.id, b.id FROM (SELECT * FROM (SELECT $all FROM $f UNION ALL SELECT $all FROM " . pick('fp', 'fh', 'fq', 'f1', 'fs') . ") u) a JOIN $d b ON $on WHERE $few";
 
 	return { kind => $kind, steps => [ { sql => $sql, rows => 'set', plan => $sql } ] };
 }
@@ -1053,7 +1072,10 @@ sub random_settings
 {
 	my ($item) = @_;
 	my %set;
-	my $method = weighted(hash => 72, any => 16, merge => 2, nested => 2, index => 8);
+	my $method = weighted($item->{kind} eq 'boxes' ? (hash => 20, any => 20, merge => 55, nested => 5) : (hash => 68, any => 16, merge => 6, nested => 2, index => 8));
+
+	# of these the server itself plans hash joins that fail
+	$method = $item->{same_order} ? 'nested' : 'merge' if $item->{merge};
 
 	if ($method eq 'hash')
 	{
@@ -1119,7 +1141,7 @@ sub random_settings
 sub random_item
 {
 	my ($only) = @_;
-	my $kind = $only // weighted(query => 50, skip => 10, pages => 10, across => 10, lateral => 12, prepared => 8, cursor => 6, dml => 7, rls => 3, locking => 2, nested => 3, error => 2, cancel => 1, recheck => 1, foreign => 9);
+	my $kind = $only // weighted(query => 50, skip => 10, pages => 10, boxes => 10, across => 10, lateral => 12, prepared => 8, cursor => 6, dml => 7, rls => 3, locking => 2, nested => 3, error => 2, cancel => 1, recheck => 1, foreign => 9);
 
 	$aliases = 0;
 	@base = ();
@@ -1136,9 +1158,12 @@ sub random_item
 	  : $kind eq 'recheck' ? recheck_item()
 	  : $kind eq 'skip' ? skip_item()
 	  : $kind eq 'pages' ? pages_item()
+	  : $kind eq 'boxes' ? boxes_item()
 	  : $kind eq 'across' ? across_item()
 	  : $kind eq 'foreign' ? foreign_item()
 	  : { kind => 'query', steps => [ query() ] };
+	my $merge = join('|', grep { $TYPE{$_}{merge} } keys %TYPE);
+	$item->{merge} = grep { ($_->{sql} // '') =~ /\b($merge)\b/ } @{ $item->{steps} };
 	$item->{settings} = [ random_settings($item) ];
 	return $item;
 }

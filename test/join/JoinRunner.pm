@@ -291,7 +291,7 @@ sub fails_by_itself
 	my ($self, $item, $state) = @_;
 	my @ways = qw(hashjoin mergejoin nestloop);
 
-	foreach my $way (@ways)
+	foreach my $way (grep { !($item->{merge} && $_ eq 'hashjoin') } @ways)
 	{
 		my %other = (%$item, settings => [ @{ $item->{settings} }, map { "SET enable_$_ = " . ($_ eq $way ? 'on' : 'off') } @ways ]);
 
