@@ -1074,7 +1074,7 @@ sub random_settings
 	my %set;
 	my $method = weighted($item->{kind} eq 'boxes' ? (hash => 20, any => 20, merge => 55, nested => 5) : (hash => 68, any => 16, merge => 6, nested => 2, index => 8));
 
-	# of these the server itself plans hash joins that fail
+	# of these older minor releases plan hash joins that fail
 	$method = $item->{same_order} ? 'nested' : 'merge' if $item->{merge};
 
 	if ($method eq 'hash')

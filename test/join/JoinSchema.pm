@@ -17,7 +17,7 @@ our @EXPORT = qw(%TYPE @FACTS @DIMS @ODD @FOREIGN schema_sql foreign_sql);
 
 # Per column: type, the group of types that `=` compares it with, its value from n (and the row's number i), and canon: an expression that is the
 # same for all values that are equal, so that results do not depend on which of them a DISTINCT has kept.  money: it has values of money within, so that
-# no function can hash it; merge: of these the server does not know that, and plans hash joins that fail.
+# no function can hash it; merge: of these older minor releases do not know that, and plan hash joins that fail.
 our %TYPE = (
 	k2 => { type => 'int2', group => 'num', int => 1, value => 'n::int2' },
 	k4 => { type => 'int4', group => 'num', int => 1, value => 'n::int4' },

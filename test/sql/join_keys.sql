@@ -144,8 +144,22 @@ SELECT count(*) FROM small s WHERE EXISTS (SELECT FROM large b WHERE s.a = b.a);
 SELECT count(*) FROM small s WHERE NOT EXISTS (SELECT FROM large b WHERE s.a = b.a);
 SELECT count(*) FROM small s JOIN (SELECT DISTINCT a FROM large) b USING (a);
 SELECT count(*) FROM small s WHERE EXISTS (SELECT FROM large b WHERE s.c = b.c);
-SET enable_hashjoin = off;			-- the server plans hash joins of ranges whatever they are of, and these fail
+-- older minor releases plan hash joins of ranges whatever they are of, and these fail
+SET enable_hashjoin = off;
 SELECT count(*) FROM small s WHERE EXISTS (SELECT FROM large b WHERE s.r = b.r);
+RESET enable_hashjoin;
+-- the server's hash joins lose equal names, as they hash them by their bytes; the planner is not led to one for the sake of another key's filter
+CREATE COLLATION ignore_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE indexed AS SELECT id, ('X' || id)::name COLLATE ignore_case AS m FROM large;
+CREATE TABLE more AS SELECT id, ('x' || id)::name COLLATE ignore_case AS m FROM large WHERE id % 7 = 0 AND id < 60000;
+CREATE INDEX ON indexed (id);
+CREATE INDEX ON more (id);
+VACUUM ANALYZE indexed, more;
+SET work_mem = '64kB';
+SET random_page_cost = 1.1;
+SELECT count(*) FROM more s JOIN indexed b ON s.id = b.id AND s.m = b.m;
+RESET work_mem;
+RESET random_page_cost;
 
 SET client_min_messages = warning;
 DROP SCHEMA join_keys CASCADE;

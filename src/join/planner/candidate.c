@@ -49,13 +49,6 @@ bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute, Oid outer_t
 	*key = (JoinKeyColumn) {
 		.operator = operator, .collation = collation, .attribute = attribute, .inner = inner
 	};
-	/*
-	 * The build node evaluates a copy of the build side's expression.  An expression with a subplan
-	 * cannot be used, since there would be no copy of the subplan.
-	 */
-	if (attribute == 0 || bloomfam_join_is_volatile(inner, plan_info) ||
-		contain_subplans((Node *) inner))
-		return JOIN_KEY_IS_COMPUTED;
 	if (plan_info != NULL)
 	{
 		bloomfam_join_depend_on_type(plan_info, outer_type);
@@ -63,6 +56,13 @@ bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute, Oid outer_t
 	}
 	if (!bloomfam_join_hashing(operator, collation, outer_type, inner_type, &key->hashing))
 		return JOIN_KEY_HAS_NO_HASH;
+	/*
+	 * The build node evaluates a copy of the build side's expression.  An expression with a subplan
+	 * cannot be used, since there would be no copy of the subplan.
+	 */
+	if (attribute == 0 || bloomfam_join_is_volatile(inner, plan_info) ||
+		contain_subplans((Node *) inner))
+		return JOIN_KEY_IS_COMPUTED;
 	return JOIN_NO_REASON;
 }
 
@@ -132,6 +132,7 @@ bloomfam_join_candidate_keys(JoinPathCandidate *path_candidate, const RelOptInfo
 		const Var  *column;
 		const RangeTblEntry *rte;
 		Oid			operator;
+		JoinReason	reason;
 
 		if (!clause->can_join || !OidIsValid(clause->hashjoinoperator) ||
 			(IS_OUTER_JOIN(jointype) && RINFO_IS_PUSHED_DOWN(clause, both)) ||
@@ -152,10 +153,18 @@ bloomfam_join_candidate_keys(JoinPathCandidate *path_candidate, const RelOptInfo
 			return false;
 		path_candidate->relid = column->varno;
 		path_candidate->clauses = lappend(path_candidate->clauses, clause);
-		if (bloomfam_join_describe_key(&columns[ncolumns], column->varattno,
-									   exprType((Node *) outer), operator, equal->inputcollid,
-									   turned ? linitial(equal->args) : lsecond(equal->args),
-									   NULL) != JOIN_NO_REASON)
+		reason = bloomfam_join_describe_key(&columns[ncolumns], column->varattno,
+											exprType((Node *) outer), operator, equal->inputcollid,
+											turned ? linitial(equal->args) : lsecond(equal->args),
+											NULL);
+
+		/*
+		 * The server considers hash joins by clauses of which it cannot tell that a hash join would
+		 * fail, or would lose rows, such as those of ranges of money.  It is not led to one.
+		 */
+		if (reason == JOIN_KEY_HAS_NO_HASH)
+			return false;
+		if (reason != JOIN_NO_REASON)
 			continue;
 		ncolumns++;
 		rte = planner_rt_fetch(column->varno, root);
