@@ -18,8 +18,7 @@ SELECT bloom_create(10::bigint) IS NULL AS loaded;
 SET bloomfam.join_filter = on;
 SHOW bloomfam.join_filter_max_size;
 SHOW bloomfam.join_filter;
-RESET bloomfam.join_filter;
-SHOW bloomfam.join_filter;
+SELECT boot_val FROM pg_settings WHERE name = 'bloomfam.join_filter';
 SET bloomfam.join_filter = off;
 \c -
 SET bloomfam.join_filter = on;
