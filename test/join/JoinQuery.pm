@@ -1010,7 +1010,8 @@ sub few_keys_item
 
 		return { kind => $kind, steps => [ { sql => 'BEGIN' }, { sql => $sql, rows => 'set', plan => $sql }, { sql => "SELECT id, v, k4 FROM $f", rows => 'set' }, { sql => 'ROLLBACK' } ] };
 	}
-	my $all = join(', ', qw(id k2 k4 k8 kd ka ks kz kq kt), grep { $TYPE{$_}{box} || /^k[pl]$/ } sort keys %TYPE);
+	my %used = map { $_ => 1 } qw(id k2 k4 k8 kt), @keys;
+	my $all = join(', ', sort keys %used);
 	my $sql =
 	    $shape eq 'inner' ? "SELECT a.id, a.k4, b.id FROM $f a JOIN $d b ON $on WHERE $few" . pick('', ' AND a.v % 3 > 0', ' AND a.g < 9')
 	  : $shape eq 'semi' ? "SELECT a.id, a.k8 FROM $f a WHERE EXISTS (SELECT FROM $d b WHERE $on AND $few)"
