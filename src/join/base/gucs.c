@@ -66,6 +66,8 @@ void
 bloomfam_join_gucs_define(bool loaded_in_time)
 {
 	in_time = loaded_in_time;
+	/* A server with assertions compares the variable with its default from PostgreSQL 16 on. */
+	bloomfam_join_filter = loaded_in_time ? JOIN_FILTER_ON : JOIN_FILTER_OFF;
 	DefineCustomEnumVariable(
 		"bloomfam.join_filter",
 		"Lets hash joins drop rows of their probe side at the scan, by a Bloom filter of their "
@@ -73,8 +75,8 @@ bloomfam_join_gucs_define(bool loaded_in_time)
 		"\"force\" does so wherever it is right, whether or not it is expected to pay. "
 		"It is on by default where bloomfam is in session_preload_libraries, and has no effect "
 		"elsewhere.",
-		&bloomfam_join_filter, loaded_in_time ? JOIN_FILTER_ON : JOIN_FILTER_OFF, mode_options,
-		PGC_USERSET, 0, check_mode, NULL, NULL);
+		&bloomfam_join_filter, bloomfam_join_filter, mode_options, PGC_USERSET, 0, check_mode, NULL,
+		NULL);
 
 	/*
 	 * Join filters are off if the module was loaded too late.  A parallel worker always loads the
