@@ -25,14 +25,10 @@
 #include "signature/summarize.h"
 
 /*
- * A range has this many pages, unless they have more than this many different keys.  Then it has
- * as many pages as have so many.
+ * A range has this many pages.  If most of the table is in its TOAST table, a range has as many
+ * pages as stand for the same number of bytes.
  */
 #define DEFAULT_RANGE		16
-#define KEYS_OF_RANGE		25000.0
-
-/* The number of ranges whose keys are counted before a build. */
-#define SAMPLED_RANGES		4
 
 /* Returns the bits per key that an index has by its options or the classes of its columns. */
 static double
@@ -49,25 +45,16 @@ choose_bits_per_key(Relation index)
 	return SIGNATURE_NGRAM_BITS;
 }
 
-/* Chooses the number of pages of a range by the keys of some ranges. */
+/* Returns the number of pages of a range. */
 static uint32
-choose_range(Relation table, Relation index, SignatureReader *reader, SignatureMeta *meta)
+choose_range(Relation table, Relation index)
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(table);
 	uint32		chosen = (uint32) bloomfam_signature_options_of(index)->pages_per_range;
-	uint32		ranges = nblocks / DEFAULT_RANGE;
-	uint32		step = Max(ranges / SAMPLED_RANGES, 1);
-	double		keys = 0;
-	uint32		i;
 
 	if (chosen > 0)
 		return chosen;
-	meta->pages_per_range = DEFAULT_RANGE;
-	for (i = step / 2; i < ranges; i += step)
-		keys = Max(keys, bloomfam_signature_measure(reader, meta, i));
-	chosen = DEFAULT_RANGE;
-	while (chosen > 1 && keys / DEFAULT_RANGE * chosen > KEYS_OF_RANGE)
-		chosen /= 2;
+	chosen = (uint32) Max(DEFAULT_RANGE * BLCKSZ / bloomfam_signature_bytes_per_page(table), 1);
 
 	/* The directory must have room for a table that is four times as large. */
 	while (chosen < SIGNATURE_MAX_RANGE && nblocks / chosen >
@@ -113,12 +100,10 @@ bloomfam_signature_build(Relation table, Relation index, IndexInfo *info)
 
 	columns = bloomfam_signature_columns_make(index);
 	reader = bloomfam_signature_reader_make(table, index, columns, SIGNATURE_BUILD);
-	meta = (SignatureMeta *) palloc0(SIGNATURE_BODY);
-	pages_per_range = choose_range(table, index, reader, meta);
+	pages_per_range = choose_range(table, index);
 	write_meta(index, MAIN_FORKNUM, pages_per_range, columns);
 	meta = bloomfam_signature_meta_read(index);
 	bloomfam_signature_columns_fit(columns, index, meta);
-	reader->rows = 0;
 	if (!info->ii_Concurrent)
 	{
 		uint32		done = 0;

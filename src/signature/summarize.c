@@ -16,6 +16,7 @@
 
 #include "access/heapam.h"
 #include "access/htup_details.h"
+#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/index.h"
 #include "executor/executor.h"
@@ -29,6 +30,12 @@
 
 /* The memory for signatures that are computed before pages are changed, in bytes. */
 #define REDO_MEMORY		((Size) 16 * 1024 * 1024)
+
+/*
+ * The largest part of a range's bytes that a signature may take.  Ranges with very many different
+ * keys, such as lines with random ids, get fewer bits for each key.
+ */
+#define LARGEST_PART	0.11
 
 /* The number of bits by which different keys are counted. */
 #define COUNTER_BITS	((Size) 1 << 23)
@@ -214,6 +221,22 @@ bloomfam_signature_read_range(SignatureReader *reader, const SignatureMeta *meta
 	return result;
 }
 
+double
+bloomfam_signature_bytes_per_page(Relation table)
+{
+	double		pages = Max((double) RelationGetNumberOfBlocks(table), 1);
+	double		toasted = 0;
+
+	if (OidIsValid(table->rd_rel->reltoastrelid))
+	{
+		Relation	toast = table_open(table->rd_rel->reltoastrelid, AccessShareLock);
+
+		toasted = (double) RelationGetNumberOfBlocks(toast);
+		table_close(toast, AccessShareLock);
+	}
+	return (pages + toasted) / pages * BLCKSZ;
+}
+
 /* ---- counting different keys ---- */
 
 static void
@@ -351,14 +374,19 @@ slab_is_due(const SignatureMeta *meta, SignatureCaller caller)
 		(meta->batch_count > 1 && meta->batches[1].count >= SIGNATURE_RANGES_BEHIND);
 }
 
-/* Adds a batch, whose signatures are made for the number of keys that the ranges before it had. */
+/*
+ * Adds a batch, whose signatures are made for the number of keys that the ranges before it had, as
+ * far as they take no more than a part of the bytes of a range.
+ */
 static void
-add_batch(SignatureMeta *meta, double keys)
+add_batch(SignatureMeta *meta, double keys, double bytes)
 {
 	SignatureBatch *batch = &meta->batches[meta->batch_count];
+	uint32		most = (uint32) Min(Max(bytes * LARGEST_PART / BF_SIGNATURE_BLOCK_BYTES, 1),
+									BF_SIGNATURE_MAX_BLOCKS);
 
 	memset(batch, 0, sizeof(SignatureBatch));
-	batch->group.blocks = bf_signature_shape(keys, meta->bits_per_key).blocks;
+	batch->group.blocks = Min(bf_signature_shape(keys, meta->bits_per_key).blocks, most);
 	batch->group.start = bloomfam_signature_allocate(meta,
 													 signature_batch_pages(batch->group.blocks));
 	batch->group.id = ++meta->last_id;
@@ -405,6 +433,7 @@ bloomfam_signature_step(SignatureReader *reader, uint32 behind)
 	Summary		summary;
 	SignatureRead read;
 	double		keys = 0;
+	double		bytes = 0;
 	bool		done;
 
 	if (slab_is_due(meta, reader->caller))
@@ -422,12 +451,15 @@ bloomfam_signature_step(SignatureReader *reader, uint32 behind)
 
 	/* A tenth more than on average before, as ranges differ. */
 	if (is_new)
+	{
 		keys = 1.1 * (last != NULL ? last->keys / last->count :
 					  bloomfam_signature_measure(reader, meta, range));
+		bytes = bloomfam_signature_bytes_per_page(reader->table) * meta->pages_per_range;
+	}
 	bloomfam_signature_change_begin(index, &change);
 	Assert(change.meta->claimed == range);
 	if (is_new)
-		add_batch(change.meta, keys);
+		add_batch(change.meta, keys, bytes);
 	change.meta->claimed = range + 1;
 	change.meta->spoiled = false;
 	memcpy(meta, change.meta, SIGNATURE_BODY);

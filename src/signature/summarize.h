@@ -74,6 +74,12 @@ extern SignatureRead bloomfam_signature_read_range(SignatureReader *reader,
 												   void *arg);
 
 /*
+ * Returns how many bytes of rows a page of the table stands for: its own, and those of the TOAST
+ * table.
+ */
+extern double bloomfam_signature_bytes_per_page(Relation table);
+
+/*
  * Estimates the number of different keys of a range.  The lock of bloomfam_signature_lock() is not
  * needed.
  */
