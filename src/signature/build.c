@@ -30,6 +30,12 @@
  */
 #define DEFAULT_RANGE		16
 
+static uint32
+ngram_of(Relation index)
+{
+	return (uint32) bloomfam_signature_options_of(index)->ngram;
+}
+
 /* Returns the bits per key that an index has by its options or the classes of its columns. */
 static double
 choose_bits_per_key(Relation index)
@@ -71,7 +77,7 @@ write_meta(Relation index, ForkNumber fork, uint32 pages_per_range,
 	PGAlignedBlock page;
 
 	bloomfam_signature_meta_init(page.data, pages_per_range,
-								 (uint32) bloomfam_signature_ngram_size(index),
+								 ngram_of(index),
 								 choose_bits_per_key(index), columns->rules);
 	bloomfam_signature_page_write(index, fork, 0, page.data);
 }
@@ -98,7 +104,7 @@ bloomfam_signature_build(Relation table, Relation index, IndexInfo *info)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a signature index needs a table of access method heap")));
 
-	columns = bloomfam_signature_columns_make(index);
+	columns = bloomfam_signature_columns_make(index, ngram_of(index));
 	reader = bloomfam_signature_reader_make(table, index, columns, SIGNATURE_BUILD);
 	pages_per_range = choose_range(table, index);
 	write_meta(index, MAIN_FORKNUM, pages_per_range, columns);
@@ -136,5 +142,5 @@ bloomfam_signature_buildempty(Relation index)
 
 	write_meta(index, INIT_FORKNUM,
 			   options->pages_per_range > 0 ? (uint32) options->pages_per_range : DEFAULT_RANGE,
-			   bloomfam_signature_columns_make(index));
+			   bloomfam_signature_columns_make(index, ngram_of(index)));
 }

@@ -69,7 +69,7 @@ check_compare(Relation index, int number, Oid key_type)
 }
 
 static SignatureColumn *
-make(Relation index, int number, StringInfo rules)
+make(Relation index, int number, uint32 ngram, StringInfo rules)
 {
 	GinColumn  *self = (GinColumn *) palloc0(sizeof(GinColumn));
 	Oid			type = getBaseType(TupleDescAttr(RelationGetDescr(index), number)->atttypid);

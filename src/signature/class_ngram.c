@@ -322,13 +322,13 @@ ask(SignatureColumn *column, StrategyNumber strategy, Oid type, Datum argument)
 }
 
 static SignatureColumn *
-make(Relation index, int number, StringInfo rules)
+make(Relation index, int number, uint32 ngram, StringInfo rules)
 {
 	NgramColumn *self = (NgramColumn *) palloc0(sizeof(NgramColumn));
 	int			i;
 
 	self->fold = bloomfam_signature_fold(index->rd_indcollation[number], rules);
-	self->size = bloomfam_signature_ngram_size(index);
+	self->size = (int) ngram;
 	Assert(self->size >= 1 && self->size <= MAX_NGRAM);
 	appendStringInfo(rules, ":%d", self->size);
 	for (self->leaving = 1, i = 0; i < self->size; i++)

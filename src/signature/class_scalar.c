@@ -24,7 +24,7 @@ typedef struct ScalarColumn
 } ScalarColumn;
 
 static SignatureColumn *
-make(Relation index, int number, StringInfo rules)
+make(Relation index, int number, uint32 ngram, StringInfo rules)
 {
 	ScalarColumn *self = (ScalarColumn *) palloc0(sizeof(ScalarColumn));
 

@@ -203,7 +203,12 @@ ask_index(PlannerInfo *root, const IndexPath *path, Estimate *estimate)
 
 			keys = keys == NULL ? (ScanKeyData *) palloc(sizeof(ScanKeyData)) :
 				(ScanKeyData *) repalloc(keys, (nkeys + 1) * sizeof(ScanKeyData));
-			if (make_key(root, info, clause->indexcol, (Node *) qual->clause, &keys[nkeys]))
+
+			/*
+			 * Costs must not tell of rows that a view or a policy hides.
+			 */
+			if (root->qual_security_level == 0 &&
+				make_key(root, info, clause->indexcol, (Node *) qual->clause, &keys[nkeys]))
 				nkeys++;
 			else
 				is_known = false;
@@ -213,7 +218,7 @@ ask_index(PlannerInfo *root, const IndexPath *path, Estimate *estimate)
 	{
 		SignatureSearch *search;
 
-		columns = bloomfam_signature_columns_make(index);
+		columns = bloomfam_signature_columns_make(index, meta->ngram);
 		bloomfam_signature_columns_fit(columns, index, meta);
 		search = bloomfam_signature_search_make(columns, index, keys, nkeys);
 		if (search->finds_nothing)

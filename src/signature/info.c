@@ -251,7 +251,8 @@ bloomfam_signature_check(PG_FUNCTION_ARGS)
 
 	bloomfam_signature_lock(opened.index);
 	check.index = opened.index;
-	columns = bloomfam_signature_columns_make(opened.index);
+	meta = bloomfam_signature_meta_read(opened.index);
+	columns = bloomfam_signature_columns_make(opened.index, meta->ngram);
 	check.reader = bloomfam_signature_reader_make(opened.table, opened.index, columns,
 												  SIGNATURE_CHECK);
 	check.reader->snapshot = RegisterSnapshot(GetLatestSnapshot());

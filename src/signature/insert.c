@@ -124,7 +124,7 @@ need_columns(InsertState *state, Relation index, IndexInfo *info)
 		return;
 	old = MemoryContextSwitchTo(info->ii_Context);
 	meta = bloomfam_signature_meta_read(index);
-	state->columns = bloomfam_signature_columns_make(index);
+	state->columns = bloomfam_signature_columns_make(index, meta->ngram);
 	bloomfam_signature_columns_fit(state->columns, index, meta);
 	pfree(meta);
 	MemoryContextSwitchTo(old);
@@ -205,6 +205,7 @@ insert_into_batch(Relation index, InsertState *state, IndexInfo *info, const Sig
 	SignatureChange change;
 	SignatureMeta *now;
 	Probes		probes = {signature_shape(meta, batch), NULL, 0, 0};
+	bool		is_there;
 	bool		found;
 	bool		is_merged;
 
@@ -226,12 +227,14 @@ insert_into_batch(Relation index, InsertState *state, IndexInfo *info, const Sig
 	signature_keys_begin(keys, take_probes, &probes);
 	bloomfam_signature_extract(state->columns, values, isnull, keys);
 	signature_keys_end(keys);
-	if (!bloomfam_signature_add_keys(index, batch, i, probes.probes, probes.n))
-		return false;
+	is_there = bloomfam_signature_add_keys(index, batch, i, probes.probes, probes.n);
 
 	/* The keys may have come too late for a slab that is being made. */
 	now = bloomfam_signature_meta_read(index);
 	found = number < now->batch_count && now->batches[number].group.id == batch->id;
+	if (found && !is_there)
+		bloomfam_signature_corrupted(index, batch->start,
+									 "A page of a batch is not where the index expects it.");
 	is_merged = now->merging && number == 0;
 	pfree(now);
 	if (!found || !is_merged)

@@ -31,7 +31,7 @@ class_of(Relation index, int number)
 }
 
 SignatureColumns *
-bloomfam_signature_columns_make(Relation index)
+bloomfam_signature_columns_make(Relation index, uint32 ngram)
 {
 	SignatureColumns *columns = (SignatureColumns *) palloc0(sizeof(SignatureColumns));
 	StringInfoData rules;
@@ -40,7 +40,7 @@ bloomfam_signature_columns_make(Relation index)
 	for (columns->n = 0; columns->n < IndexRelationGetNumberOfKeyAttributes(index); columns->n++)
 	{
 		const SignatureClass *class = class_of(index, columns->n);
-		SignatureColumn *column = class->make(index, columns->n, &rules);
+		SignatureColumn *column = class->make(index, columns->n, ngram, &rules);
 
 		column->class = class;
 		column->collation = index->rd_indcollation[columns->n];

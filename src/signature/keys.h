@@ -131,9 +131,10 @@ typedef struct SignatureClass
 {
 	/*
 	 * Makes the column's state for an operator class, in the current memory context.  "rules"
-	 * gets the name of what the hashes depend on.  The number of the column counts from 0.
+	 * gets the name of what the hashes depend on.  The number of the column counts from 0.  N-grams
+	 * have "ngram" characters.
 	 */
-	SignatureColumn *(*make) (Relation index, int number, StringInfo rules);
+	SignatureColumn *(*make) (Relation index, int number, uint32 ngram, StringInfo rules);
 
 	/* Adds the hashes of a value's keys.  The value is not NULL, and may be toasted. */
 	void		(*extract) (SignatureColumn *column, Datum value, SignatureKeys *keys);
@@ -182,10 +183,10 @@ typedef struct SignatureColumns
 } SignatureColumns;
 
 /*
- * Makes the columns of an index in the current memory context.  Raises an error if a column's type
- * or operator class cannot be used.
+ * Makes the columns of an index in the current memory context, for n-grams of this number of
+ * characters.  Raises an error if a column's type or operator class cannot be used.
  */
-extern SignatureColumns *bloomfam_signature_columns_make(Relation index);
+extern SignatureColumns *bloomfam_signature_columns_make(Relation index, uint32 ngram);
 
 /*
  * Lets the columns use the seed of the metapage.  Raises an error if the index was made by other
@@ -200,8 +201,5 @@ extern void bloomfam_signature_extract(const SignatureColumns *columns, const Da
 
 /* Finds out which keys of a query are required.  Must be called before the query is used. */
 extern void bloomfam_signature_query_finish(SignatureQuery *query);
-
-/* Returns the number of characters of an index's n-grams. */
-extern int	bloomfam_signature_ngram_size(Relation index);
 
 #endif							/* BLOOMFAM_SIGNATURE_KEYS_H */

@@ -97,7 +97,7 @@ bloomfam_signature_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	if (self->columns == NULL)
 	{
 		MemoryContextSwitchTo(MemoryContextGetParent(self->context));
-		self->columns = bloomfam_signature_columns_make(index);
+		self->columns = bloomfam_signature_columns_make(index, meta->ngram);
 		MemoryContextSwitchTo(self->context);
 	}
 	bloomfam_signature_columns_fit(self->columns, index, meta);

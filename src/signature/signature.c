@@ -69,12 +69,6 @@ bloomfam_signature_options_of(Relation index)
 	return index->rd_options != NULL ? (const SignatureOptions *) index->rd_options : &defaults;
 }
 
-int
-bloomfam_signature_ngram_size(Relation index)
-{
-	return bloomfam_signature_options_of(index)->ngram;
-}
-
 /*
  * Is a mark: an operator class with this function as its support function SIGNATURE_NGRAMS_PROC has
  * the n-grams of texts as keys.  It is never called.

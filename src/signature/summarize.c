@@ -53,8 +53,11 @@ bloomfam_signature_reader_make(Relation table, Relation index, SignatureColumns 
 	reader->info = BuildIndexInfo(index);
 	reader->estate = CreateExecutorState();
 
-	/* The descriptor is a copy, as one of the relation would have to be released. */
-	reader->slot = MakeSingleTupleTableSlot(CreateTupleDescCopy(RelationGetDescr(table)),
+	/*
+	 * The descriptor is a copy, as one of the relation would have to be released.  It has the values
+	 * of columns that were added with a default.
+	 */
+	reader->slot = MakeSingleTupleTableSlot(CreateTupleDescCopyConstr(RelationGetDescr(table)),
 											&TTSOpsHeapTuple);
 	GetPerTupleExprContext(reader->estate)->ecxt_scantuple = reader->slot;
 	reader->predicate = ExecPrepareQual(reader->info->ii_Predicate, reader->estate);
@@ -137,7 +140,7 @@ read_page(SignatureReader *reader, BlockNumber block, TransactionId horizon)
 											reader->strategy);
 	Page		page = BufferGetPage(buffer);
 	PGAlignedBlock copy;
-	OffsetNumber offsets[MaxHeapTuplesPerPage];
+	OffsetNumber offsets[BLCKSZ / sizeof(ItemIdData)];
 	int			n = 0;
 	SignatureRead result = SIGNATURE_READ_ALL;
 	OffsetNumber last;
@@ -147,6 +150,7 @@ read_page(SignatureReader *reader, BlockNumber block, TransactionId horizon)
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	last = PageIsNew(page) ? 0 : PageGetMaxOffsetNumber(page);
+	last = Min(last, lengthof(offsets));
 	for (offset = FirstOffsetNumber; offset <= last; offset++)
 	{
 		ItemId		item = PageGetItemId(page, offset);

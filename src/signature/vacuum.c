@@ -29,11 +29,12 @@ summarize(Relation index, bool redo)
 												  "signature index: summarizing",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	SignatureColumns *columns = bloomfam_signature_columns_make(index);
+	SignatureMeta *meta = bloomfam_signature_meta_read(index);
+	SignatureColumns *columns = bloomfam_signature_columns_make(index, meta->ngram);
 	SignatureReader *reader;
 	int			failures = 0;
 
-	bloomfam_signature_columns_fit(columns, index, bloomfam_signature_meta_read(index));
+	bloomfam_signature_columns_fit(columns, index, meta);
 	reader = bloomfam_signature_reader_make(table, index, columns, SIGNATURE_VACUUM);
 	bloomfam_signature_lock(index);
 	if (redo)

@@ -139,6 +139,43 @@ SELECT count(*) FROM signature_toast WHERE line LIKE '%' || md5('77') || '%';
 SELECT count(*) FROM signature_toast WHERE 1000 / n = 500;
 DROP TABLE signature_toast;
 
+-- columns that were added with a default, which old rows do not store; options that are changed later
+CREATE TABLE signature_added AS SELECT g AS n FROM generate_series(1, 20000) g;
+ALTER TABLE signature_added ADD tag text DEFAULT 'by default', ADD k int DEFAULT 77, DROP n;
+CREATE INDEX signature_added_tag ON signature_added USING signature (tag, k);
+ALTER INDEX signature_added_tag SET (ngram = 3, pages_per_range = 3);
+INSERT INTO signature_added SELECT 'other', g FROM generate_series(1, 20000) g;
+SELECT count(*) FROM signature_added WHERE tag LIKE '%defau%';
+SELECT count(*) FROM signature_added WHERE k = 77;
+SELECT count(*) FROM signature_added WHERE tag LIKE '%oth%' AND k = 78;
+SELECT signature_check('signature_added_tag');
+DROP TABLE signature_added;
+
+-- costs do not tell of rows that a policy hides
+CREATE ROLE regress_bloomfam_signature;
+CREATE TABLE signature_secret AS SELECT g AS n FROM generate_series(1, 40000) g;
+CREATE INDEX signature_secret_n ON signature_secret USING signature (n);
+CREATE POLICY signature_even ON signature_secret USING (n % 2 = 0);
+ALTER TABLE signature_secret ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON signature_secret TO regress_bloomfam_signature;
+CREATE FUNCTION signature_cost(key int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (FORMAT json) SELECT FROM signature_secret WHERE n = ' || key INTO plan;
+	RETURN plan -> 0 -> 'Plan' ->> 'Total Cost';
+END $$;
+SET enable_seqscan = off;
+SELECT signature_cost(77) = signature_cost(-77) AS same;
+SET ROLE regress_bloomfam_signature;
+SELECT signature_cost(77) = signature_cost(-77) AS same;
+SELECT n FROM signature_secret WHERE n IN (76, 77);
+RESET ROLE;
+RESET enable_seqscan;
+DROP TABLE signature_secret;
+DROP FUNCTION signature_cost;
+DROP ROLE regress_bloomfam_signature;
+
 -- other tables: unlogged, temporary, partitioned, of partial indexes
 CREATE UNLOGGED TABLE signature_unlogged AS SELECT n, line FROM signature_log;
 CREATE INDEX ON signature_unlogged USING signature (line);
