@@ -45,6 +45,7 @@ bloomfam_signature_reader_make(Relation table, Relation index, SignatureColumns 
 							   SignatureCaller caller)
 {
 	SignatureReader *reader = (SignatureReader *) palloc0(sizeof(SignatureReader));
+	TupleDesc	desc;
 
 	reader->table = table;
 	reader->index = index;
@@ -57,8 +58,8 @@ bloomfam_signature_reader_make(Relation table, Relation index, SignatureColumns 
 	 * The descriptor is a copy, as one of the relation would have to be released.  It has the values
 	 * of columns that were added with a default.
 	 */
-	reader->slot = MakeSingleTupleTableSlot(CreateTupleDescCopyConstr(RelationGetDescr(table)),
-											&TTSOpsHeapTuple);
+	desc = CreateTupleDescCopyConstr(RelationGetDescr(table));
+	reader->slot = MakeSingleTupleTableSlot(desc, &TTSOpsHeapTuple);
 	GetPerTupleExprContext(reader->estate)->ecxt_scantuple = reader->slot;
 	reader->predicate = ExecPrepareQual(reader->info->ii_Predicate, reader->estate);
 	reader->evaluates = reader->info->ii_Expressions != NIL || reader->info->ii_Predicate != NIL;
