@@ -13,6 +13,7 @@
 
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "port/pg_bswap.h"
 #include "utils/builtins.h"
 
 #include "signature/fold.h"
@@ -24,7 +25,7 @@
 #define NGRAM_ILIKE		3
 #define NGRAM_STARTS	4
 
-#define SEEN_BITS		13
+#define SEEN_BITS		12
 
 typedef struct NgramColumn
 {
@@ -44,9 +45,11 @@ typedef struct NgramColumn
 /*
  * The latest characters of a piece of text.  Their n-gram is the number of which they are the
  * digits, with the base NGRAM_BASE, modulo 2^64 (Karp, Rabin, IBM J. Res. Dev. 1987): it is
- * computed anew from the last one, by the character that comes and the one that leaves.
+ * computed anew from the last one, by the character that comes and the one that leaves.  With the
+ * base 256 the n-gram of characters of ASCII is their bytes.  Codes of several bytes overlap, so a
+ * few n-grams may be the same number, which costs reading a range in vain.
  */
-#define NGRAM_BASE		UINT64CONST(0xd1342543de82ef95)
+#define NGRAM_BASE		UINT64CONST(256)
 #define MAX_NGRAM		8
 
 #define WINDOW_CODES	256
@@ -149,14 +152,18 @@ char_length(const NgramColumn *self, const char *str, const char *end)
 /* The most bytes of an n-gram that is added by extract_ascii(). */
 #define MAX_ASCII_NGRAM		((int) sizeof(uint32))
 
-/* Adds the n-grams of a text of ASCII, for n-grams of at most MAX_ASCII_NGRAM characters. */
+/*
+ * Adds the n-grams of a text of ASCII, for n-grams of at most MAX_ASCII_NGRAM characters.  Whether
+ * an n-gram was seen just before is hard to predict, so the loop has no branch for that: each hash
+ * is written, and counts if the n-gram is another one.
+ */
 static void
 extract_ascii(NgramColumn *self, const char *str, size_t len, SignatureKeys *keys)
 {
-	unsigned char folded[1024 + MAX_ASCII_NGRAM];
+	unsigned char folded[512 + MAX_ASCII_NGRAM];
 	const size_t room = sizeof(folded) - MAX_ASCII_NGRAM;
 	size_t		size = (size_t) self->size;
-	uint32		mask;
+	int			unused = 8 * (MAX_ASCII_NGRAM - self->size);
 	size_t		at;
 
 	if (self->keys_id != keys->id)
@@ -164,33 +171,31 @@ extract_ascii(NgramColumn *self, const char *str, size_t len, SignatureKeys *key
 		memset(self->seen, 0, sizeof(self->seen));
 		self->keys_id = keys->id;
 	}
-	memset(folded, 0, MAX_ASCII_NGRAM);
-	memset(folded, 0xff, size);
-	memcpy(&mask, folded, sizeof(mask));
+	memset(folded, 0, sizeof(folded));
 	for (at = 0; at + size <= len; at += room - (size - 1))
 	{
 		size_t		n = Min(room, len - at);
+		uint64	   *hashes = signature_keys_room(keys, room);
+		uint32		added = 0;
 		size_t		i;
 
 		CHECK_FOR_INTERRUPTS();
 		bloomfam_signature_fold_ascii(self->fold, folded, str + at, n);
 		for (i = 0; i + size <= n; i++)
 		{
+			uint32		bytes;
 			uint32		ngram;
 			uint32	   *seen;
-			uint64		number = 0;
-			size_t		j;
 
-			memcpy(&ngram, folded + i, sizeof(ngram));
-			ngram &= mask;
+			/* The first character is the highest digit. */
+			memcpy(&bytes, folded + i, sizeof(bytes));
+			ngram = pg_ntoh32(bytes) >> unused;
 			seen = &self->seen[(ngram * UINT32_C(0x9e3779b1)) >> (32 - SEEN_BITS)];
-			if (likely(*seen == ngram))
-				continue;
+			hashes[added] = signature_hash(&self->base, ngram);
+			added += *seen != ngram;
 			*seen = ngram;
-			for (j = 0; j < size; j++)
-				number = number * NGRAM_BASE + folded[i + j];
-			signature_keys_add(keys, signature_hash(&self->base, number));
 		}
+		keys->n += added;
 	}
 }
 

@@ -78,7 +78,7 @@ signature_keys_add(SignatureKeys *keys, uint64 hash)
 	keys->hashes[keys->n++] = hash;
 }
 
-/* Returns where up to n <= 256 hashes can be put before keys->n is raised. */
+/* Returns where up to n <= 1024 hashes can be put before keys->n is raised. */
 static inline uint64 *
 signature_keys_room(SignatureKeys *keys, uint32 n)
 {

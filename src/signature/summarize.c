@@ -55,8 +55,8 @@ bloomfam_signature_reader_make(Relation table, Relation index, SignatureColumns 
 	reader->estate = CreateExecutorState();
 
 	/*
-	 * The descriptor is a copy, as one of the relation would have to be released.  It has the values
-	 * of columns that were added with a default.
+	 * The descriptor is a copy, as one of the relation would have to be released.  It has the
+	 * values of columns that were added with a default.
 	 */
 	desc = CreateTupleDescCopyConstr(RelationGetDescr(table));
 	reader->slot = MakeSingleTupleTableSlot(desc, &TTSOpsHeapTuple);
