@@ -219,8 +219,6 @@ DROP OPERATOR FAMILY signature_half_ops USING signature;
 -- errors
 CREATE UNIQUE INDEX ON signature_log USING signature (id);
 CREATE INDEX ON signature_log USING signature (id) INCLUDE (n);
-CREATE INDEX ON signature_log USING signature (id DESC);
-CREATE INDEX ON signature_log USING signature ((n::money), (n::text::xml));
 CREATE INDEX ON signature_log USING signature (id) WITH (pages_per_range = 2000);
 CREATE INDEX ON signature_log USING signature (line) WITH (ngram = 1);
 CREATE INDEX ON signature_log USING signature (line) WITH (bits_per_key = 30);
