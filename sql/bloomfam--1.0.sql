@@ -809,7 +809,7 @@ CREATE OPERATOR CLASS array_ops DEFAULT FOR TYPE anyarray USING maplet AS OPERAT
 CREATE OPERATOR CLASS range_ops DEFAULT FOR TYPE anyrange USING maplet AS OPERATOR 1 =;
 CREATE OPERATOR CLASS multirange_ops DEFAULT FOR TYPE anymultirange USING maplet AS OPERATOR 1 =;
 
-CREATE FUNCTION maplet_may_contain(index regclass, key "any") RETURNS boolean
+CREATE FUNCTION maplet_may_contain(index regclass, VARIADIC key "any") RETURNS boolean
 AS 'MODULE_PATHNAME', 'bloomfam_maplet_may_contain' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 
 COMMENT ON FUNCTION maplet_may_contain(regclass, "any") IS 'may the table of a maplet index have rows with this key?';

@@ -188,9 +188,9 @@ bloomfam_maplet_build(Relation table, Relation index, IndexInfo *info)
 	memset(&state, 0, sizeof(state));
 	state.table = table;
 	state.index = index;
-	bloomfam_maplet_hasher_make(&hasher, CurrentMemoryContext, index, InvalidOid);
+	bloomfam_maplet_hasher_make(&hasher, CurrentMemoryContext, index, NULL);
 	bloomfam_maplet_meta_init(page.data, options->rows, options->remainder_bits, tail_pages,
-							  hasher.family_id, hasher.hasher->family, hasher.hasher->family_len);
+							  hasher.family_id, hasher.family, hasher.family_len);
 
 	bloomfam_maplet_gather(table, index, info, meta, &gathered);
 	state.memory = gathered.memory;
@@ -261,10 +261,10 @@ bloomfam_maplet_buildempty(Relation index)
 	PGAlignedBlock page;
 	MapletHasher hasher;
 
-	bloomfam_maplet_hasher_make(&hasher, CurrentMemoryContext, index, InvalidOid);
+	bloomfam_maplet_hasher_make(&hasher, CurrentMemoryContext, index, NULL);
 	bloomfam_maplet_meta_init(page.data, options->rows, options->remainder_bits,
-							  MAPLET_FIRST_TAIL_PAGES, hasher.family_id, hasher.hasher->family,
-							  hasher.hasher->family_len);
+							  MAPLET_FIRST_TAIL_PAGES, hasher.family_id, hasher.family,
+							  hasher.family_len);
 	bloomfam_maplet_extend(index, INIT_FORKNUM, 1);
 	bloomfam_maplet_page_write(index, INIT_FORKNUM, 0, page.data, true);
 	bloomfam_maplet_tail_format(index, INIT_FORKNUM, &maplet_meta(page.data)->tails[0], true);

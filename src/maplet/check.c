@@ -345,12 +345,11 @@ static void
 check_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool alive, void *arg)
 {
 	RowCheck   *check = (RowCheck *) arg;
-	CheckedRow *row;
+	CheckedRow *row = &check->rows[check->n];
 
-	if (isnull[0])
+	if (!maplet_hash_row(&check->hasher, values, isnull, &row->hash))
 		return;
-	row = &check->rows[check->n++];
-	row->hash = maplet_hash(&check->hasher, values[0]);
+	check->n++;
 	row->place = maplet_tid_place(tid);
 	row->found = false;
 	if (check->n == CHECK_ROWS)
@@ -405,7 +404,7 @@ check_rows(MapletOpened *opened, MapletView *view)
 	check.n = 0;
 	check.rows = (CheckedRow *) palloc(CHECK_ROWS * sizeof(CheckedRow));
 	check.hashes = (uint64 *) palloc(CHECK_ROWS * sizeof(uint64));
-	bloomfam_maplet_hasher_make(&check.hasher, CurrentMemoryContext, opened->index, InvalidOid);
+	bloomfam_maplet_hasher_make(&check.hasher, CurrentMemoryContext, opened->index, NULL);
 	bloomfam_maplet_hasher_fit(&check.hasher, opened->index, &view->meta);
 	table_index_build_scan(opened->table, opened->index, info, true, false, check_row, &check,
 						   NULL);

@@ -16,6 +16,7 @@
 #include <math.h>
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -47,18 +48,49 @@
 #define HALF_CACHED_PAGES	1024.0
 
 /*
- * Returns whether the planner has statistics on the index's keys, and so knows how often keys
- * repeat.
+ * Returns whether the planner has statistics on all columns of the index's keys, and so knows how
+ * often keys repeat.
  */
 static bool
 has_statistics(PlannerInfo *root, const IndexOptInfo *index)
 {
 	RangeTblEntry *rte = planner_rt_fetch(index->rel->relid, root);
-	Oid			relation = index->indexkeys[0] != 0 ? rte->relid : index->indexoid;
-	AttrNumber	attribute = index->indexkeys[0] != 0 ? index->indexkeys[0] : 1;
+	int			i;
 
-	return SearchSysCacheExists3(STATRELATTINH, ObjectIdGetDatum(relation),
-								 Int16GetDatum(attribute), BoolGetDatum(false));
+	for (i = 0; i < index->nkeycolumns; i++)
+	{
+		bool		expression = index->indexkeys[i] == 0;
+		AttrNumber	attribute = expression ? i + 1 : index->indexkeys[i];
+
+		if (!SearchSysCacheExists3(STATRELATTINH,
+								   ObjectIdGetDatum(expression ? index->indexoid : rte->relid),
+								   Int16GetDatum(attribute), BoolGetDatum(false)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Returns whether a scan looks up this number of keys.  Otherwise it reads the whole table, because
+ * a column has no condition, or because arrays for several columns have too many combinations.
+ */
+static bool
+looks_up(const IndexPath *path, double keys)
+{
+	Bitmapset  *columns = NULL;
+	Bitmapset  *arrays = NULL;
+	ListCell   *lc;
+
+	foreach(lc, path->indexclauses)
+	{
+		IndexClause *clause = lfirst_node(IndexClause, lc);
+
+		columns = bms_add_member(columns, clause->indexcol);
+		if (IsA(linitial_node(RestrictInfo, clause->indexquals)->clause, ScalarArrayOpExpr))
+			arrays = bms_add_member(arrays, clause->indexcol);
+	}
+	return bms_num_members(columns) == path->indexinfo->nkeycolumns &&
+		(keys <= MAPLET_MAX_COMBINATIONS || bms_num_members(arrays) < 2);
 }
 
 /*
@@ -121,6 +153,17 @@ bloomfam_maplet_costestimate(PlannerInfo *root, IndexPath *path, double loop_cou
 	MemSet(&costs, 0, sizeof(costs));
 	genericcostestimate(root, path, loop_count, &costs);
 	keys = Max(costs.num_sa_scans, 1);
+	get_tablespace_page_costs(info->reltablespace, &spc_random_page_cost, NULL);
+	if (!looks_up(path, keys))
+	{
+		/* All places of the table are tried before the first row is known to be one. */
+		*total_cost = *startup_cost = info->rel->pages *
+			(spc_random_page_cost + MaxHeapTuplesPerPage * cpu_tuple_cost);
+		*selectivity = 1;
+		*correlation = 0;
+		*pages = Max(info->pages, 1);
+		return;
+	}
 	if (!info->hypothetical)
 	{
 		Relation	index = index_open(info->indexoid, NoLock);
@@ -140,7 +183,6 @@ bloomfam_maplet_costestimate(PlannerInfo *root, IndexPath *path, double loop_cou
 		costs.indexSelectivity = Min(keys / fingerprints, costs.indexSelectivity);
 	places = costs.indexSelectivity * Max(info->rel->tuples, 1) + keys * false_places;
 
-	get_tablespace_page_costs(info->reltablespace, &spc_random_page_cost, NULL);
 	*startup_cost = keys * read * spc_random_page_cost + operators(meta, keys) * cpu_operator_cost;
 	*total_cost = *startup_cost + places * (cpu_index_tuple_cost + cpu_operator_cost);
 	*selectivity = Min(costs.indexSelectivity +

@@ -77,9 +77,8 @@ take_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool aliv
 	MapletTailEntry entry;
 	uint64		hash;
 
-	if (isnull[0])
+	if (!maplet_hash_row(&state->hasher, values, isnull, &hash))
 		return;
-	hash = maplet_hash(&state->hasher, values[0]);
 	maplet_tail_entry(&entry, hash, tid);
 	bloomfam_maplet_collect(state->collector, &entry, hash);
 	maplet_facts_add(&state->facts, maplet_tid_place(tid));
@@ -97,7 +96,7 @@ scan_table(Relation table, Relation index, IndexInfo *info, const MapletMeta *me
 {
 	Gathering state;
 
-	bloomfam_maplet_hasher_make(&state.hasher, CurrentMemoryContext, index, InvalidOid);
+	bloomfam_maplet_hasher_make(&state.hasher, CurrentMemoryContext, index, NULL);
 	bloomfam_maplet_hasher_fit(&state.hasher, index, meta);
 	state.collector = collector;
 	memset(&state.facts, 0, sizeof(state.facts));

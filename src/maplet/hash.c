@@ -63,15 +63,16 @@ bloomfam_maplet_is_equality(Oid operator, Oid left, Oid right)
 }
 
 /*
- * Raises an error if the index's operator for keys of this type is not the equality that hashes
- * agree with.  A superuser can make an operator class of any operator, or add operators to one, and
- * only amvalidate() reports that.  Keys that such an operator takes for equal would not be found.
+ * Raises an error if the operator of an index's column for keys of this type is not the equality
+ * that hashes agree with.  A superuser can make an operator class of any operator, or add operators
+ * to one, and only amvalidate() reports that.  Keys that such an operator takes for equal would not
+ * be found.
  */
 static void
-check_operator(Relation index, Oid type)
+check_operator(Relation index, int column, Oid type)
 {
-	Oid			own = index->rd_opcintype[0];
-	Oid			operator = get_opfamily_member(index->rd_opfamily[0], own,
+	Oid			own = index->rd_opcintype[column];
+	Oid			operator = get_opfamily_member(index->rd_opfamily[column], own,
 											   OidIsValid(type) ? type : own,
 											   HTEqualStrategyNumber);
 
@@ -90,11 +91,13 @@ family_has(const BloomfamHasher *hasher, const char *part)
 	return memmem(hasher->family, hasher->family_len, part, strlen(part)) != NULL;
 }
 
-void
-bloomfam_maplet_hasher_make(MapletHasher *hasher, MemoryContext context, Relation index,
-							Oid type)
+/* Makes the hasher for one column's values of the given type. */
+static BloomfamHasher *
+make_column(MemoryContext context, Relation index, int column, Oid type)
 {
-	check_operator(index, type);
+	BloomfamHasher *hasher;
+
+	check_operator(index, column, type);
 
 	/*
 	 * The operator class defines which keys are equal, so its input type decides how keys are
@@ -102,28 +105,61 @@ bloomfam_maplet_hasher_make(MapletHasher *hasher, MemoryContext context, Relatio
 	 * it.
 	 */
 	if (!OidIsValid(type))
-		type = index->rd_opcintype[0];
+		type = index->rd_opcintype[column];
 	if (IsPolymorphicType(type))
-		type = TupleDescAttr(RelationGetDescr(index), 0)->atttypid;
+		type = TupleDescAttr(RelationGetDescr(index), column)->atttypid;
 	type = getBaseType(type);
-	hasher->hasher = bloomfam_hasher_make_local(context,
-												get_typtype(type) == TYPTYPE_ENUM ? OIDOID : type,
-												index->rd_indcollation[0]);
-	if (hasher->hasher->family == NULL || hasher->hasher->fit != NULL ||
-		hasher->hasher->family_len >= BF_MAX_FAMILY_LEN || family_has(hasher->hasher, "enum \"") ||
-		family_has(hasher->hasher, "record"))
+	hasher = bloomfam_hasher_make_local(context, get_typtype(type) == TYPTYPE_ENUM ? OIDOID : type,
+										index->rd_indcollation[column]);
+	if (hasher->family == NULL || hasher->fit != NULL ||
+		hasher->family_len >= BF_MAX_FAMILY_LEN || family_has(hasher, "enum \"") ||
+		family_has(hasher, "record"))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a maplet index cannot have keys of type %s", format_type_be(type)),
 				 errdetail("Equal keys of this type need not have equal hashes for ever.")));
-	hasher->family_id = hasher->hasher->family_id;
+	return hasher;
+}
+
+void
+bloomfam_maplet_hasher_make(MapletHasher *hasher, MemoryContext context, Relation index,
+							const Oid *types)
+{
+	MemoryContext old;
+	StringInfoData names;
+	int			i;
+
+	hasher->ncolumns = IndexRelationGetNumberOfKeyAttributes(index);
 	hasher->seed = 0;
+	for (i = 0; i < hasher->ncolumns; i++)
+		hasher->columns[i] = make_column(context, index, i,
+										 types != NULL ? types[i] : InvalidOid);
+	hasher->family_id = hasher->columns[0]->family_id;
+	hasher->family = hasher->columns[0]->family;
+	hasher->family_len = hasher->columns[0]->family_len;
+	if (hasher->ncolumns == 1)
+		return;
+
+	old = MemoryContextSwitchTo(context);
+	initStringInfo(&names);
+	for (i = 0; i < hasher->ncolumns; i++)
+	{
+		appendStringInfoString(&names, i > 0 ? ", " : "");
+		appendBinaryStringInfo(&names, hasher->columns[i]->family,
+							   hasher->columns[i]->family_len);
+	}
+	MemoryContextSwitchTo(old);
+	hasher->family = names.data;
+	hasher->family_len = names.len;
+	hasher->family_id = bf_family_id(names.data, names.len);
 }
 
 void
 bloomfam_maplet_hasher_fit(MapletHasher *hasher, Relation index, const MapletMeta *meta)
 {
-	if (meta->family_id != hasher->family_id || meta->hash_id != hasher->hasher->hash_id)
+	int			i;
+
+	if (meta->family_id != hasher->family_id || meta->hash_id != hasher->columns[0]->hash_id)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("index \"%s\" was built for keys that were hashed otherwise",
@@ -131,10 +167,10 @@ bloomfam_maplet_hasher_fit(MapletHasher *hasher, Relation index, const MapletMet
 				 errdetail("Its keys are of family %s, the key is of family %s.",
 						   bloomfam_family_display(meta->family, meta->family_len,
 												   meta->family_id),
-						   bloomfam_family_display(hasher->hasher->family,
-												   hasher->hasher->family_len,
+						   bloomfam_family_display(hasher->family, hasher->family_len,
 												   hasher->family_id)),
 				 errhint("Please REINDEX it: a collation, a type or the server has changed.")));
 	hasher->seed = meta->seed;
-	hasher->hasher->seed = meta->seed;
+	for (i = 0; i < hasher->ncolumns; i++)
+		hasher->columns[i]->seed = meta->seed;
 }

@@ -193,12 +193,14 @@ check_privileges(MapletOpened *opened, const IndexInfo *info)
 	Oid			table = RelationGetRelid(opened->table);
 	Bitmapset  *columns = NULL;
 	int			column = -1;
+	int			i;
 	AclResult	result = pg_class_aclcheck(table, GetUserId(), ACL_SELECT);
 
 	if (result != ACLCHECK_OK)
 	{
-		if (info->ii_IndexAttrNumbers[0] != 0)
-			columns = bms_make_singleton(info->ii_IndexAttrNumbers[0] -
+		for (i = 0; i < info->ii_NumIndexKeyAttrs; i++)
+			if (info->ii_IndexAttrNumbers[i] != 0)
+				columns = bms_add_member(columns, info->ii_IndexAttrNumbers[i] -
 										 FirstLowInvalidHeapAttributeNumber);
 		pull_varattnos((Node *) info->ii_Expressions, 1, &columns);
 		while ((column = bms_next_member(columns, column)) >= 0)
@@ -221,14 +223,57 @@ check_privileges(MapletOpened *opened, const IndexInfo *info)
 }
 
 /*
- * Returns whether the default equality of this type is an operator of the index's operator family.
+ * Returns whether the default equality of this type is an operator of the operator family of an
+ * index's column.
  */
 static bool
-has_equality_of(Relation index, Oid type)
+has_equality_of(Relation index, int column, Oid type)
 {
 	Oid			equality = lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr;
 
-	return OidIsValid(equality) && op_in_opfamily(equality, index->rd_opfamily[0]);
+	return OidIsValid(equality) && op_in_opfamily(equality, index->rd_opfamily[column]);
+}
+
+/*
+ * Returns the type that a key's value for an index's column is hashed as, InvalidOid for the
+ * column's own.  Makes a value of an untyped literal, whose text is at *value.  Raises an error if
+ * the column cannot be compared with values of the type.
+ */
+static Oid
+take_value(Relation index, int column, Oid type, Datum *value)
+{
+	Oid			own = index->rd_opcintype[column];
+	Oid			base = getBaseType(TupleDescAttr(RelationGetDescr(index), column)->atttypid);
+
+	if (!has_equality_of(index, column, base))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" has another equality than its keys' type %s",
+						RelationGetRelationName(index), format_type_be(base))));
+	if (IsPolymorphicType(own))
+		own = base;
+	if (type == UNKNOWNOID)
+	{
+		Oid			input;
+		Oid			ioparam;
+
+		getTypeInputInfo(own, &input, &ioparam);
+		*value = OidInputFunctionCall(input, DatumGetCString(*value), ioparam, -1);
+		return InvalidOid;
+	}
+	if (OidIsValid(type))
+		type = getBaseType(type);
+	if (!OidIsValid(type) ||
+		(type != own &&
+		 (!has_equality_of(index, column, type) ||
+		  (!IsBinaryCoercible(type, own) &&
+		   !OidIsValid(get_opfamily_member(index->rd_opfamily[column], own, type,
+										   HTEqualStrategyNumber))))))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("index \"%s\" has keys of type %s, not %s", RelationGetRelationName(index),
+						format_type_be(own), format_type_be(type))));
+	return IsBinaryCoercible(type, own) ? InvalidOid : type;
 }
 
 static void
@@ -238,28 +283,30 @@ note_found(void *arg, uint64 hash, const uint64 *places, uint32 n)
 }
 
 /*
- * Implements maplet_may_contain(index regclass, key "any") RETURNS boolean.  Returns false if no
- * row has the key, not even a deleted row that is not vacuumed yet, or an uncommitted row.  Returns
- * true in a transaction whose snapshot is too old for the index, whatever the key.  Returns NULL
- * for a NULL key.
+ * Implements maplet_may_contain(index regclass, VARIADIC key "any") RETURNS boolean.  The key has a
+ * value for each column of the index.  Returns false if no row has the key, not even a deleted row
+ * that is not vacuumed yet, or an uncommitted row.  Returns true in a transaction whose snapshot is
+ * too old for the index, whatever the key.  Returns NULL for a key with a NULL.
  */
 Datum
 bloomfam_maplet_may_contain(PG_FUNCTION_ARGS)
 {
 	MapletView *view = (MapletView *) palloc0(sizeof(MapletView));
-	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 1);
-	Oid			column;
+	int			nvalues = PG_NARGS() - 1;
 	MapletOpened opened;
 	MapletHasher hasher;
 	IndexInfo  *info;
 	Relation	index;
-	Datum		key;
-	Oid			own;
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS] = {false};
+	Oid			types[INDEX_MAX_KEYS];
 	uint64		hash;
 	bool		found = false;
+	int			i;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		PG_RETURN_NULL();
+	for (i = 0; i < PG_NARGS(); i++)
+		if (PG_ARGISNULL(i))
+			PG_RETURN_NULL();
 	bloomfam_maplet_open(PG_GETARG_OID(0), AccessShareLock, MAPLET_USER_CHECKED_LATER, &opened);
 	index = opened.index;
 	info = BuildIndexInfo(index);
@@ -270,46 +317,24 @@ bloomfam_maplet_may_contain(PG_FUNCTION_ARGS)
 				 errmsg("index \"%s\" does not have all rows of its table",
 						RelationGetRelationName(index)),
 				 errdetail("A partial index cannot tell that no row has a key.")));
-
-	key = PG_GETARG_DATUM(1);
-	column = getBaseType(TupleDescAttr(RelationGetDescr(index), 0)->atttypid);
-	if (!has_equality_of(index, column))
+	if (nvalues != info->ii_NumIndexKeyAttrs || get_fn_expr_variadic(fcinfo->flinfo))
 		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("index \"%s\" has another equality than its keys' type %s",
-						RelationGetRelationName(index), format_type_be(column))));
-	own = IsPolymorphicType(index->rd_opcintype[0]) ? column : index->rd_opcintype[0];
-	if (type == UNKNOWNOID)
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a key of index \"%s\" must have a value for each of its %d columns",
+						RelationGetRelationName(index), info->ii_NumIndexKeyAttrs)));
+	for (i = 0; i < nvalues; i++)
 	{
-		Oid			input;
-		Oid			ioparam;
-
-		getTypeInputInfo(own, &input, &ioparam);
-		key = OidInputFunctionCall(input, DatumGetCString(key), ioparam, -1);
-		type = own;
+		values[i] = PG_GETARG_DATUM(i + 1);
+		types[i] = take_value(index, i, get_fn_expr_argtype(fcinfo->flinfo, i + 1), &values[i]);
 	}
-	else if (OidIsValid(type))
-		type = getBaseType(type);
-	if (!OidIsValid(type) ||
-		(type != own &&
-		 (!has_equality_of(index, type) ||
-		  (!IsBinaryCoercible(type, own) &&
-		   !OidIsValid(get_opfamily_member(index->rd_opfamily[0], own, type,
-										   HTEqualStrategyNumber))))))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("index \"%s\" has keys of type %s, not %s", RelationGetRelationName(index),
-						format_type_be(own), format_type_be(type))));
-
-	bloomfam_maplet_hasher_make(&hasher, CurrentMemoryContext, index,
-								IsBinaryCoercible(type, own) ? InvalidOid : type);
+	bloomfam_maplet_hasher_make(&hasher, CurrentMemoryContext, index, types);
 
 	/* A serializable transaction relies on the answer as it would on a scan's result. */
 	if (IsolationIsSerializable())
 		PredicateLockRelation(index, GetTransactionSnapshot());
 	bloomfam_maplet_meta_read(index, view);
 	bloomfam_maplet_hasher_fit(&hasher, index, &view->meta);
-	hash = maplet_hash(&hasher, key);
+	(void) maplet_hash_row(&hasher, values, isnull, &hash);
 	bloomfam_maplet_lookup(index, view, &hash, 1, note_found, &found);
 
 	/*

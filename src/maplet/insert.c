@@ -53,7 +53,7 @@ insert_state(Relation index, IndexInfo *info)
 
 	view = (MapletView *) palloc(sizeof(MapletView));
 	state = (InsertState *) MemoryContextAllocZero(info->ii_Context, sizeof(InsertState));
-	bloomfam_maplet_hasher_make(&state->hasher, info->ii_Context, index, InvalidOid);
+	bloomfam_maplet_hasher_make(&state->hasher, info->ii_Context, index, NULL);
 	bloomfam_maplet_meta_read(index, view);
 	bloomfam_maplet_hasher_fit(&state->hasher, index, &view->meta);
 	pfree(view);
@@ -227,7 +227,7 @@ lock_unique_key(InsertState *state, Relation table, Relation index, uint64 hash,
 		MapletKeySearch search;
 
 		bloomfam_maplet_lock_key(index, hash);
-		search = bloomfam_maplet_search_key(state->keys, state->view, hash, values[0], tid);
+		search = bloomfam_maplet_search_key(state->keys, state->view, hash, values, tid);
 		if (unique == UNIQUE_CHECK_PARTIAL)
 			return search.conflict == MAPLET_NO_CONFLICT;
 		if (unique == UNIQUE_CHECK_EXISTING && search.conflict == MAPLET_NO_CONFLICT &&
@@ -255,11 +255,10 @@ bloomfam_maplet_insert(Relation index, Datum *values, bool *isnull, ItemPointer 
 	bool		step_is_due = false;
 	bool		result = true;
 
-	/* NULLs are distinct from each other, and the index has no entries for them. */
-	if (isnull[0])
-		return true;
 	state = insert_state(index, info);
-	hash = maplet_hash(&state->hasher, values[0]);
+	/* NULLs are distinct from each other, and the index has no entries for keys with a NULL. */
+	if (!maplet_hash_row(&state->hasher, values, isnull, &hash))
+		return true;
 	if (unique != UNIQUE_CHECK_NO)
 	{
 		prepare_search(state, table, index, info);

@@ -198,6 +198,7 @@ static const IndexAmRoutine maplet_am = {
 	.type = T_IndexAmRoutine,
 	.amstrategies = 1,
 	.amsupport = 0,
+	.amcanmulticol = true,
 	.amsearcharray = true,
 	BLOOMFAM_AM_BUILDS_IN_PARALLEL
 	BLOOMFAM_AM_IS_UNIQUE(compared_by, strategy_of)

@@ -19,6 +19,12 @@
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 
+/*
+ * The largest number of keys that a scan looks up if it has arrays for several columns, whose
+ * elements are combined.  A single array may have more elements.
+ */
+#define MAPLET_MAX_COMBINATIONS	(1024 * 1024)
+
 /* Defined in maplet.c, and called when the module is loaded. */
 extern void bloomfam_maplet_init(void);
 

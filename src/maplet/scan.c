@@ -10,6 +10,11 @@
  * position in an index that changes.  All rows are rechecked, by the executor or, for many keys at
  * once, by the scan itself (verify.h).
  *
+ * A scan needs a value for each column of the index to look anything up.  If it has conditions on
+ * some columns only, or if its arrays have too many combinations, it returns all places of the
+ * table that can have a row, and the executor rechecks them.  The planner is told that this costs
+ * more than reading the table, so it is done only when everything else is disabled (cost.c).
+ *
  * Places beyond the table's end are dropped.  The index may still have entries of rows that were
  * removed together with the table's last pages, and these pages cannot be read.  The table's size
  * is read after the places are known, so that no row at one of these places is beyond it.
@@ -23,6 +28,7 @@
 #include "access/stratnum.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "catalog/pg_index.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -61,6 +67,9 @@ typedef enum ScanPhase
 	SCAN_NEW,					/* Nothing has been looked up yet. */
 	SCAN_IN_MEMORY,				/* The places are in the array "places", from index "at" on. */
 	SCAN_IN_SORT,				/* The places are in the Tuplesortstate "sort". */
+
+	/* The places are all that the table can have rows at; each is computed from the last one. */
+	SCAN_WHOLE_TABLE
 } ScanPhase;
 
 typedef struct MapletScan
@@ -68,23 +77,25 @@ typedef struct MapletScan
 	MemoryContext context;		/* The scan's memory context. */
 	MapletView	view;
 	MapletHasher hasher;
-	Oid			key_type;		/* The type of keys that the hasher is for, as in sk_subtype. */
+
+	/* The types of the columns' values that the hasher is for, as in sk_subtype. */
+	Oid			key_types[INDEX_MAX_KEYS];
 	bool		hasher_made;
 
-	uint64		hash;			/* The hash of a key that is not an array. */
+	uint64		hash;			/* The hash of the key if no condition is an array. */
 
-	/* The memory context of an array's elements and hashes; NULL if there are none. */
+	/* The memory context of arrays' elements and hashes; NULL if there are none. */
 	MemoryContext array;
 
 	/*
-	 * Rechecks rows if the key is an array; NULL if the executor rechecks them, or the key is not
-	 * an array.
+	 * Rechecks rows if a condition is an array; NULL if the executor rechecks them, or no condition
+	 * is an array.
 	 */
 	MapletVerifier *verifier;
 
 	/*
-	 * Rechecks rows if the key is not an array; NULL if the executor rechecks them, or the key is
-	 * an array.
+	 * Rechecks rows if no condition is an array; NULL if the executor rechecks them, or a condition
+	 * is an array.  For the whole table, checks a partial index's predicate.
 	 */
 	MapletExact *exact;
 
@@ -160,141 +171,282 @@ bloomfam_maplet_endscan(IndexScanDesc scan)
 
 /* ---- the keys to look up ---- */
 
+/* Makes the scan's hasher fit for values of the types that the conditions on all columns have. */
 static void
-fit_hasher(IndexScanDesc scan, MapletScan *state, Oid type)
+fit_hasher(IndexScanDesc scan, MapletScan *state, const ScanKey *keys)
 {
-	if (!state->hasher_made || state->key_type != type)
+	int			ncolumns = IndexRelationGetNumberOfKeyAttributes(scan->indexRelation);
+	int			i;
+
+	for (i = 0; i < ncolumns; i++)
+		if (state->key_types[i] != keys[i]->sk_subtype)
+		{
+			state->key_types[i] = keys[i]->sk_subtype;
+			state->hasher_made = false;
+		}
+	if (!state->hasher_made)
 	{
-		state->hasher_made = false;
-		bloomfam_maplet_hasher_make(&state->hasher, state->context, scan->indexRelation, type);
-		state->key_type = type;
+		bloomfam_maplet_hasher_make(&state->hasher, state->context, scan->indexRelation,
+									state->key_types);
 		state->hasher_made = true;
 	}
 	bloomfam_maplet_hasher_fit(&state->hasher, scan->indexRelation, &state->view.meta);
 }
 
-/*
- * Makes a palloc'd array of an array's elements that are not NULL, in the order of their hashes,
- * and returns their number.
- */
-static Size
-hash_elements(MapletScan *state, Datum value, MapletElement **elements)
+/* Fills *condition with the values of one column's condition that are not NULL. */
+static void
+hash_elements(MapletScan *state, int column, ScanKey key, MapletCondition *condition)
 {
-	ArrayType  *array = DatumGetArrayTypeP(value);
-	Oid			type = ARR_ELEMTYPE(array);
+	ArrayType  *array;
+	Oid			type;
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;
-	Datum	   *values;
-	bool	   *nulls;
-	int			count;
-	Size		n = 0;
+	Datum	   *values = &key->sk_argument;
+	bool	   *nulls = NULL;
+	int			count = 1;
 	int			i;
 
-	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
-	deconstruct_array(array, type, typlen, typbyval, typalign, &values, &nulls, &count);
-	*elements = (MapletElement *)
+	if (key->sk_flags & SK_SEARCHARRAY)
+	{
+		array = DatumGetArrayTypeP(key->sk_argument);
+		type = ARR_ELEMTYPE(array);
+		get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
+		deconstruct_array(array, type, typlen, typbyval, typalign, &values, &nulls, &count);
+	}
+	condition->key = key;
+	condition->n = 0;
+	condition->elements = (MapletElement *)
 		palloc_extended(Max(count, 1) * sizeof(MapletElement), MCXT_ALLOC_HUGE);
 	for (i = 0; i < count; i++)
 	{
-		if (!nulls[i])
+		if (nulls == NULL || !nulls[i])
 		{
-			(*elements)[n].hash = maplet_hash(&state->hasher, values[i]);
-			(*elements)[n++].value = values[i];
+			MapletElement *element = &condition->elements[condition->n++];
+
+			element->hash = maplet_hash_column(&state->hasher, column, values[i]);
+			element->value = values[i];
 		}
 		if (i % 4096 == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
-	sort_elements(*elements, n);
-	return n;
+	sort_elements(condition->elements, condition->n);
 }
 
 /*
- * Makes a palloc'd array of the different hashes of the elements, which are in the order of their
- * hashes, and returns the number of hashes.
+ * Returns how many keys meet all conditions: the product of their numbers of elements.  Returns
+ * false if several arrays make more keys than are looked up.
+ */
+static bool
+count_keys(const MapletCondition *conditions, int ncolumns, Size *n)
+{
+	Size		limit = MAPLET_MAX_COMBINATIONS;
+	int			i;
+
+	for (i = 0; i < ncolumns; i++)
+	{
+		limit = Max(limit, conditions[i].n);
+		if (conditions[i].n == 0)
+		{
+			*n = 0;
+			return true;
+		}
+	}
+	*n = 1;
+	for (i = 0; i < ncolumns; i++)
+	{
+		if (*n > limit / conditions[i].n)
+			return false;
+		*n *= conditions[i].n;
+	}
+	return true;
+}
+
+/*
+ * Makes a palloc'd array of the different hashes of all n keys that meet the conditions, in
+ * ascending order, and returns their number.
  */
 static Size
-different_hashes(const MapletElement *elements, Size n, uint64 **hashes)
+hash_keys(MapletScan *state, const MapletCondition *conditions, Size n, uint64 **hashes)
 {
+	uint64		columns[INDEX_MAX_KEYS];
 	Size		kept = 0;
 	Size		i;
+	int			j;
 
 	*hashes = (uint64 *) palloc_extended(Max(n, 1) * sizeof(uint64), MCXT_ALLOC_HUGE);
 	for (i = 0; i < n; i++)
-		if (i == 0 || elements[i].hash != elements[i - 1].hash)
-			(*hashes)[kept++] = elements[i].hash;
+	{
+		Size		rest = i;
+
+		for (j = 0; j < state->hasher.ncolumns; j++)
+		{
+			columns[j] = conditions[j].elements[rest % conditions[j].n].hash;
+			rest /= conditions[j].n;
+		}
+		(*hashes)[i] = maplet_hash_columns(&state->hasher, columns);
+		if (i % 4096 == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	sort_u64(*hashes, n);
+	for (i = 0; i < n; i++)
+		if (i == 0 || (*hashes)[i] != (*hashes)[i - 1])
+			(*hashes)[kept++] = (*hashes)[i];
 	return kept;
 }
 
-/*
- * Returns the condition whose key is to be looked up, or NULL if no row can satisfy all conditions.
- * All conditions are on the index's only column, and all are rechecked, so one of them suffices.  A
- * single value is preferred to an array.
- */
-static ScanKey
-choose_key(IndexScanDesc scan)
+/* Which keys the conditions of a scan ask for. */
+typedef enum ScanKeys
 {
-	ScanKey		chosen = NULL;
+	KEYS_NONE,					/* No row can meet all conditions. */
+	KEYS_WHOLE,					/* There is a condition for each column of the index. */
+	KEYS_PARTIAL				/* A column has no condition, or it is to be NULL. */
+} ScanKeys;
+
+/*
+ * Sets keys[] to the condition that each column's value is taken from.  All conditions are
+ * rechecked, so one for each column suffices.  A single value is preferred to an array.
+ */
+static ScanKeys
+choose_keys(IndexScanDesc scan, ScanKey *keys)
+{
+	int			ncolumns = IndexRelationGetNumberOfKeyAttributes(scan->indexRelation);
+	bool		partial = false;
 	int			i;
 
-	if (scan->numberOfKeys < 1)
-		elog(ERROR, "a maplet index cannot be scanned without a key");
+	memset(keys, 0, ncolumns * sizeof(ScanKey));
 	for (i = 0; i < scan->numberOfKeys; i++)
 	{
 		ScanKey		key = &scan->keyData[i];
+		ScanKey    *chosen = &keys[key->sk_attno - 1];
 
+		/*
+		 * The apply worker of logical replication searches for NULLs, too, which the index does not
+		 * have.
+		 */
+		if (key->sk_flags & SK_SEARCHNULL)
+		{
+			partial = true;
+			continue;
+		}
 		if (key->sk_flags & SK_ISNULL)
-			return NULL;
+			return KEYS_NONE;
 		if (key->sk_strategy != HTEqualStrategyNumber)
 			elog(ERROR, "unrecognized strategy number: %d", key->sk_strategy);
-		if (chosen == NULL || (chosen->sk_flags & SK_SEARCHARRAY))
-			chosen = key;
+		if (*chosen == NULL || ((*chosen)->sk_flags & SK_SEARCHARRAY))
+			*chosen = key;
 	}
-	return chosen;
+	for (i = 0; i < ncolumns; i++)
+		partial |= keys[i] == NULL;
+	return partial ? KEYS_PARTIAL : KEYS_WHOLE;
+}
+
+/*
+ * Makes the scan return all places of the table.  The executor does not recheck the predicate of a
+ * partial index, unless the scan is for a bitmap.
+ */
+static void
+prepare_whole_table(IndexScanDesc scan, Relation table, bool for_bitmap)
+{
+	MapletScan  *state = (MapletScan *) scan->opaque;
+	MemoryContext old;
+
+	state->phase = SCAN_WHOLE_TABLE;
+	if (for_bitmap)
+		return;
+	if (table->rd_tableam != GetHeapamTableAmRoutine())
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("maplet index \"%s\" cannot be scanned by some of its columns",
+						RelationGetRelationName(scan->indexRelation)),
+				 errdetail("Its table has another access method than heap."),
+				 errhint("Let the table be read without an index.")));
+	if (heap_attisnull(scan->indexRelation->rd_indextuple, Anum_pg_index_indpred, NULL))
+		return;
+	old = MemoryContextSwitchTo(state->context);
+	state->exact = bloomfam_maplet_exact_make(table, scan->indexRelation, scan->xs_snapshot, NULL);
+	MemoryContextSwitchTo(old);
+}
+
+/* Makes a scan for one key ready: decides who rechecks rows, and hashes the key. */
+static void
+prepare_key(IndexScanDesc scan, Relation table, const ScanKey *keys)
+{
+	MapletScan  *state = (MapletScan *) scan->opaque;
+	int			ncolumns = state->hasher.ncolumns;
+	bool		own_types = true;
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS] = {false};
+	MemoryContext old;
+	int			i;
+
+	for (i = 0; i < ncolumns; i++)
+	{
+		values[i] = keys[i]->sk_argument;
+		own_types = own_types && !OidIsValid(keys[i]->sk_subtype);
+	}
+	(void) maplet_hash_row(&state->hasher, values, isnull, &state->hash);
+	if (!own_types || scan->numberOfKeys != ncolumns ||
+		!bloomfam_maplet_must_be_exact(scan->indexRelation, scan->xs_snapshot))
+		return;
+	old = MemoryContextSwitchTo(state->context);
+	state->exact = bloomfam_maplet_exact_make(table, scan->indexRelation, scan->xs_snapshot,
+											  values);
+	MemoryContextSwitchTo(old);
 }
 
 /*
  * Sets *hashes to the hashes to look up, which live until forget_places(), and returns their
- * number.  Decides whether the executor or the scan itself rechecks rows.
+ * number.  Decides whether the executor or the scan itself rechecks rows, and whether the scan
+ * returns all places of the table.
  */
 static Size
-prepare(IndexScanDesc scan, Relation table, const uint64 **hashes)
+prepare(IndexScanDesc scan, Relation table, bool for_bitmap, const uint64 **hashes)
 {
 	MapletScan  *state = (MapletScan *) scan->opaque;
-	ScanKey		key = choose_key(scan);
-	MapletElement *elements;
+	ScanKey		keys[INDEX_MAX_KEYS];
+	ScanKeys	asked = choose_keys(scan, keys);
+	bool		arrays = false;
+	MapletCondition *conditions;
 	uint64	   *different;
 	Size		n;
 	MemoryContext old;
+	int			i;
 
 	bloomfam_count_index_search(scan);
-	if (key == NULL)
+	if (asked == KEYS_PARTIAL)
+		prepare_whole_table(scan, table, for_bitmap);
+	if (asked != KEYS_WHOLE)
 		return 0;
 	bloomfam_maplet_meta_refresh(scan->indexRelation, &state->view);
-	fit_hasher(scan, state, key->sk_subtype);
-	if (!(key->sk_flags & SK_SEARCHARRAY))
+	fit_hasher(scan, state, keys);
+	for (i = 0; i < state->hasher.ncolumns; i++)
+		arrays |= (keys[i]->sk_flags & SK_SEARCHARRAY) != 0;
+	if (!arrays)
 	{
-		if (bloomfam_maplet_must_be_exact(scan->indexRelation, scan->xs_snapshot) &&
-			scan->numberOfKeys == 1 && !OidIsValid(key->sk_subtype))
-		{
-			old = MemoryContextSwitchTo(state->context);
-			state->exact = bloomfam_maplet_exact_make(table, scan->indexRelation,
-													  scan->xs_snapshot, key->sk_argument);
-			MemoryContextSwitchTo(old);
-		}
-		state->hash = maplet_hash(&state->hasher, key->sk_argument);
+		prepare_key(scan, table, keys);
 		*hashes = &state->hash;
 		return 1;
 	}
 
 	state->array = AllocSetContextCreate(state->context, "maplet keys", ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(state->array);
-	n = hash_elements(state, key->sk_argument, &elements);
-	state->verifier = bloomfam_maplet_verifier_make(scan, table, key, &state->view.meta, elements,
-													n);
-	n = different_hashes(elements, n, &different);
+	conditions = (MapletCondition *) palloc(state->hasher.ncolumns * sizeof(MapletCondition));
+	for (i = 0; i < state->hasher.ncolumns; i++)
+		hash_elements(state, i, keys[i], &conditions[i]);
+	if (count_keys(conditions, state->hasher.ncolumns, &n))
+	{
+		state->verifier = bloomfam_maplet_verifier_make(scan, table, conditions,
+														&state->view.meta, n);
+		n = hash_keys(state, conditions, n, &different);
+		*hashes = different;
+	}
+	else
+	{
+		prepare_whole_table(scan, table, for_bitmap);
+		n = 0;
+	}
 	MemoryContextSwitchTo(old);
-	*hashes = different;
 	return n;
 }
 
@@ -378,6 +530,10 @@ next_place(MapletScan *state)
 	Datum		value;
 	bool		isnull;
 
+	if (state->phase == SCAN_WHOLE_TABLE)
+		return BF_RUN_OFFSET(state->last) < MaxHeapTuplesPerPage && state->last != 0 ?
+			state->last + 1 :
+			BF_RUN_PLACE(state->last != 0 ? (uint64) BF_RUN_BLOCK(state->last) + 1 : 0, 1);
 	if (state->phase == SCAN_IN_MEMORY)
 		return state->at < state->n ? state->places[state->at++] : 0;
 	if (!bloomfam_tuplesort_getdatum(state->sort, &value, &isnull))
@@ -392,7 +548,6 @@ collect_places(IndexScanDesc scan, const uint64 *hashes, Size n)
 	MapletScan  *state = (MapletScan *) scan->opaque;
 
 	bloomfam_maplet_lookup(scan->indexRelation, &state->view, hashes, n, found_for_scan, state);
-	state->table_end = 0;
 	if (state->sort != NULL)
 	{
 		tuplesort_performsort(state->sort);
@@ -456,10 +611,13 @@ bloomfam_maplet_gettuple(IndexScanDesc scan, ScanDirection direction)
 		elog(ERROR, "a maplet index cannot be scanned backwards");
 	if (state->phase == SCAN_NEW)
 	{
-		n = prepare(scan, scan->heapRelation, &hashes);
-		collect_places(scan, hashes, n);
+		n = prepare(scan, scan->heapRelation, false, &hashes);
+		if (state->phase != SCAN_WHOLE_TABLE)
+			collect_places(scan, hashes, n);
+		state->table_end = 0;
 	}
-	scan->xs_recheck = state->verifier == NULL && state->exact == NULL;
+	scan->xs_recheck = state->phase == SCAN_WHOLE_TABLE ||
+		(state->verifier == NULL && state->exact == NULL);
 	return next_tid(scan, scan->heapRelation, false, &scan->xs_heaptid);
 }
 
@@ -471,16 +629,25 @@ bloomfam_maplet_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	const uint64 *hashes = NULL;
 	Size		n;
 	ItemPointerData tid;
+	BlockNumber block;
 
 	/* The executor has the table locked, but does not pass it to an index scan for a bitmap. */
 	target.table = table_open(scan->indexRelation->rd_index->indrelid, NoLock);
-	n = prepare(scan, target.table, &hashes);
-	if (state->verifier == NULL)
+	n = prepare(scan, target.table, true, &hashes);
+	if (state->phase == SCAN_WHOLE_TABLE)
+	{
+		target.table_end = RelationGetNumberOfBlocks(target.table);
+		for (block = 0; block < target.table_end; block++)
+			tbm_add_page(bitmap, block);
+		target.n = (int64) Max(target.table->rd_rel->reltuples, 0);
+	}
+	else if (state->verifier == NULL)
 		bloomfam_maplet_lookup(scan->indexRelation, &state->view, hashes, n, found_for_bitmap,
 							   &target);
 	else
 	{
 		collect_places(scan, hashes, n);
+		state->table_end = 0;
 		while (next_tid(scan, target.table, true, &tid))
 		{
 			tbm_add_tuples(bitmap, &tid, 1, false);

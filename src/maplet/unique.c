@@ -46,7 +46,10 @@ struct MapletKeys
 
 	/* The predicate of a partial index; NULL if the index is not partial. */
 	ExprState  *predicate;
-	FmgrInfo	equal;
+
+	/* The equality of each column. */
+	int			ncolumns;
+	FmgrInfo	equal[INDEX_MAX_KEYS];
 
 	/* The number of blocks that the table had when it was last asked for. */
 	BlockNumber table_end;
@@ -60,6 +63,19 @@ struct MapletKeys
 	Size		n;
 };
 
+/* Returns the operator of a column's operator class. */
+static Oid
+own_equality(Relation index, int column)
+{
+	Oid			type = index->rd_opcintype[column];
+	Oid			operator = get_opfamily_member(index->rd_opfamily[column], type, type,
+											   HTEqualStrategyNumber);
+
+	if (!OidIsValid(operator))
+		elog(ERROR, "index \"%s\" has no equality", RelationGetRelationName(index));
+	return operator;
+}
+
 MapletKeys *
 bloomfam_maplet_keys_make(Relation table, Relation index)
 {
@@ -67,12 +83,8 @@ bloomfam_maplet_keys_make(Relation table, Relation index)
 												  ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	MapletKeys *keys = (MapletKeys *) palloc0(sizeof(MapletKeys));
-	Oid			type = index->rd_opcintype[0];
-	Oid			operator = get_opfamily_member(index->rd_opfamily[0], type, type,
-											   HTEqualStrategyNumber);
+	int			i;
 
-	if (!OidIsValid(operator))
-		elog(ERROR, "index \"%s\" has no equality", RelationGetRelationName(index));
 	keys->context = context;
 	keys->table = table;
 	keys->index = index;
@@ -84,7 +96,9 @@ bloomfam_maplet_keys_make(Relation table, Relation index)
 	 */
 	keys->slot = MakeSingleTupleTableSlot(CreateTupleDescCopy(RelationGetDescr(table)),
 										  table_slot_callbacks(table));
-	fmgr_info_cxt(get_opcode(operator), &keys->equal, CurrentMemoryContext);
+	keys->ncolumns = IndexRelationGetNumberOfKeyAttributes(index);
+	for (i = 0; i < keys->ncolumns; i++)
+		fmgr_info_cxt(get_opcode(own_equality(index, i)), &keys->equal[i], CurrentMemoryContext);
 	if (keys->info->ii_Predicate != NIL)
 		keys->predicate = ExecPrepareQual(keys->info->ii_Predicate, keys->estate);
 	MemoryContextSwitchTo(old);
@@ -104,35 +118,35 @@ keys_end(MapletKeys *keys, IndexFetchTableData *fetch)
 void
 bloomfam_maplet_check_equality(Relation index)
 {
-	Oid			type = TupleDescAttr(RelationGetDescr(index), 0)->atttypid;
-	Oid			own = index->rd_opcintype[0];
-	Oid			operator = get_opfamily_member(index->rd_opfamily[0], own, own,
-											   HTEqualStrategyNumber);
-	Oid			equality = lookup_type_cache(getBaseType(type), TYPECACHE_EQ_OPR)->eq_opr;
+	int			i;
 
-	if (operator != equality)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("a maplet index of type %s cannot be unique", format_type_be(type)),
-				 errdetail("Its operator class compares by %s, the type itself by %s.",
-						   format_operator_qualified(operator),
-						   OidIsValid(equality) ? format_operator_qualified(equality) : "none"),
-				 errhint("Create the index on an expression of another type.")));
+	for (i = 0; i < IndexRelationGetNumberOfKeyAttributes(index); i++)
+	{
+		Oid			type = TupleDescAttr(RelationGetDescr(index), i)->atttypid;
+		Oid			operator = own_equality(index, i);
+		Oid			equality = lookup_type_cache(getBaseType(type), TYPECACHE_EQ_OPR)->eq_opr;
+
+		if (operator != equality)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+					 errmsg("a maplet index of type %s cannot be unique", format_type_be(type)),
+					 errdetail("Its operator class compares by %s, the type itself by %s.",
+							   format_operator_qualified(operator),
+							   OidIsValid(equality) ? format_operator_qualified(equality) :
+							   "none"),
+					 errhint("Create the index on an expression of another type.")));
+	}
 }
 
 /*
- * Fetches the row at a place that the snapshot sees, and forms its key, which stays valid until the
- * next call.  Returns false if the snapshot sees no row there, if the key is NULL, or if a row has
- * come there since the lookup that does not belong in a partial index.
+ * Fetches the row at a place that the snapshot sees.  Returns false if the snapshot sees no row
+ * there, or if the row does not belong in a partial index.
  */
 static bool
-fetch_key(MapletKeys *keys, IndexFetchTableData *fetch, uint64 place, Snapshot snapshot,
-		  Datum *key)
+fetch_row(MapletKeys *keys, IndexFetchTableData *fetch, uint64 place, Snapshot snapshot)
 {
 	ExprContext *context = GetPerTupleExprContext(keys->estate);
 	ItemPointerData tid;
-	Datum		values[INDEX_MAX_KEYS];
-	bool		isnull[INDEX_MAX_KEYS];
 	bool		again = false;
 
 	/*
@@ -153,26 +167,44 @@ fetch_key(MapletKeys *keys, IndexFetchTableData *fetch, uint64 place, Snapshot s
 	if (!table_index_fetch_tuple(fetch, &tid, snapshot, keys->slot, &again, NULL))
 		return false;
 	context->ecxt_scantuple = keys->slot;
-	if (keys->predicate != NULL && !ExecQual(keys->predicate, context))
-		return false;
-	FormIndexDatum(keys->info, keys->slot, keys->estate, values, isnull);
-	*key = values[0];
-	return !isnull[0];
+	return keys->predicate == NULL || ExecQual(keys->predicate, context);
 }
 
 /*
- * Returns whether two keys are equal.  The next fetch_key() frees what the comparison has
- * allocated.
+ * Fetches the row at a place like fetch_row(), and forms its key, which stays valid until the next
+ * call.  Returns false also if a column of the key is NULL.
  */
 static bool
-keys_are_equal(MapletKeys *keys, Datum left, Datum right)
+fetch_key(MapletKeys *keys, IndexFetchTableData *fetch, uint64 place, Snapshot snapshot,
+		  Datum *key)
+{
+	bool		isnull[INDEX_MAX_KEYS];
+	int			i;
+
+	if (!fetch_row(keys, fetch, place, snapshot))
+		return false;
+	FormIndexDatum(keys->info, keys->slot, keys->estate, key, isnull);
+	for (i = 0; i < keys->ncolumns; i++)
+		if (isnull[i])
+			return false;
+	return true;
+}
+
+/*
+ * Returns whether two keys are equal in all columns.  The next fetch_row() frees what the
+ * comparison has allocated.
+ */
+static bool
+keys_are_equal(MapletKeys *keys, const Datum *left, const Datum *right)
 {
 	MemoryContext old =
 		MemoryContextSwitchTo(GetPerTupleMemoryContext(keys->estate));
-	bool		result = DatumGetBool(FunctionCall2Coll(&keys->equal,
-														keys->index->rd_indcollation[0], left,
-														right));
+	bool		result = true;
+	int			i;
 
+	for (i = 0; result && i < keys->ncolumns; i++)
+		result = DatumGetBool(FunctionCall2Coll(&keys->equal[i], keys->index->rd_indcollation[i],
+												left[i], right[i]));
 	MemoryContextSwitchTo(old);
 	return result;
 }
@@ -198,8 +230,8 @@ found_places(void *arg, uint64 hash, const uint64 *places, uint32 n)
 }
 
 MapletKeySearch
-bloomfam_maplet_search_key(MapletKeys *keys, MapletView *view, uint64 hash, Datum key,
-						   ItemPointer self)
+bloomfam_maplet_search_key(MapletKeys *keys, MapletView *view, uint64 hash,
+						   const Datum *key, ItemPointer self)
 {
 	MapletKeySearch result = {MAPLET_NO_CONFLICT, InvalidTransactionId, 0, false};
 	uint64		own = maplet_tid_place(self);
@@ -217,7 +249,7 @@ bloomfam_maplet_search_key(MapletKeys *keys, MapletView *view, uint64 hash, Datu
 	fetch = bloomfam_table_index_fetch_begin(keys->table);
 	for (i = 0; i < keys->n; i++)
 	{
-		Datum		other;
+		Datum		other[INDEX_MAX_KEYS];
 
 		CHECK_FOR_INTERRUPTS();
 		if (keys->places[i] == own)
@@ -226,7 +258,7 @@ bloomfam_maplet_search_key(MapletKeys *keys, MapletView *view, uint64 hash, Datu
 			continue;
 		}
 		if (result.conflict != MAPLET_NO_CONFLICT ||
-			!fetch_key(keys, fetch, keys->places[i], &dirty, &other) ||
+			!fetch_key(keys, fetch, keys->places[i], &dirty, other) ||
 			!keys_are_equal(keys, other, key))
 			continue;
 		result.transaction = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
@@ -247,7 +279,7 @@ struct MapletExact
 	IndexFetchTableData *fetch;
 	SnapshotData dirty;
 	Snapshot	snapshot;
-	Datum		key;
+	Datum	   *key;			/* A value for each column; NULL if all rows will do. */
 };
 
 bool
@@ -259,7 +291,8 @@ bloomfam_maplet_must_be_exact(Relation index, Snapshot snapshot)
 }
 
 MapletExact *
-bloomfam_maplet_exact_make(Relation table, Relation index, Snapshot snapshot, Datum key)
+bloomfam_maplet_exact_make(Relation table, Relation index, Snapshot snapshot,
+						   const Datum *key)
 {
 	MapletExact *exact = (MapletExact *) palloc(sizeof(MapletExact));
 
@@ -271,16 +304,24 @@ bloomfam_maplet_exact_make(Relation table, Relation index, Snapshot snapshot, Da
 	 */
 	InitDirtySnapshot(exact->dirty);
 	exact->snapshot = snapshot->snapshot_type == SNAPSHOT_DIRTY ? &exact->dirty : snapshot;
-	exact->key = key;
+	exact->key = NULL;
+	if (key != NULL)
+	{
+		Size		size = exact->keys->ncolumns * sizeof(Datum);
+
+		exact->key = (Datum *) memcpy(MemoryContextAlloc(exact->keys->context, size), key, size);
+	}
 	return exact;
 }
 
 bool
 bloomfam_maplet_exact_has(MapletExact *exact, uint64 place)
 {
-	Datum		other;
+	Datum		other[INDEX_MAX_KEYS];
 
-	return fetch_key(exact->keys, exact->fetch, place, exact->snapshot, &other) &&
+	if (exact->key == NULL)
+		return fetch_row(exact->keys, exact->fetch, place, exact->snapshot);
+	return fetch_key(exact->keys, exact->fetch, place, exact->snapshot, other) &&
 		keys_are_equal(exact->keys, other, exact->key);
 }
 
@@ -303,11 +344,12 @@ struct MapletDuplicates
 	/* The place of the row that was added if it is the only one with the hash; otherwise 0. */
 	uint64		first;
 
-	/* List of Datum *: the different keys of the rows with this hash that the snapshot sees. */
+	/*
+	 * List of Datum *, each with a value for each column: the different keys of the rows with this
+	 * hash that the snapshot sees.
+	 */
 	List	   *different;
 	MemoryContext scratch;		/* The memory context of the list "different" and its keys. */
-	int16		typlen;
-	bool		typbyval;
 };
 
 MapletDuplicates *
@@ -320,8 +362,6 @@ bloomfam_maplet_duplicates_make(Relation table, Relation index, Snapshot snapsho
 	duplicates->snapshot = snapshot;
 	duplicates->scratch = AllocSetContextCreate(CurrentMemoryContext, "maplet duplicates",
 												ALLOCSET_SMALL_SIZES);
-	get_typlenbyval(TupleDescAttr(RelationGetDescr(index), 0)->atttypid, &duplicates->typlen,
-					&duplicates->typbyval);
 	return duplicates;
 }
 
@@ -335,23 +375,29 @@ compare_row(MapletDuplicates *duplicates, uint64 place)
 {
 	MapletKeys *keys = duplicates->keys;
 	MemoryContext old;
-	Datum		key;
+	Datum		key[INDEX_MAX_KEYS];
 	Datum	   *kept;
 	ListCell   *lc;
+	int			i;
 
-	if (!fetch_key(keys, duplicates->fetch, place, duplicates->snapshot, &key))
+	if (!fetch_key(keys, duplicates->fetch, place, duplicates->snapshot, key))
 		return NULL;
 	foreach(lc, duplicates->different)
-		if (keys_are_equal(keys, *(Datum *) lfirst(lc), key))
+		if (keys_are_equal(keys, (const Datum *) lfirst(lc), key))
 		{
-			bool		isnull = false;
-			const char *text = BuildIndexValueDescription(keys->index, &key, &isnull);
+			bool		isnull[INDEX_MAX_KEYS] = {false};
+			const char *text = BuildIndexValueDescription(keys->index, key, isnull);
 
 			return text != NULL ? text : "";
 		}
 	old = MemoryContextSwitchTo(duplicates->scratch);
-	kept = (Datum *) palloc(sizeof(Datum));
-	*kept = datumCopy(key, duplicates->typbyval, duplicates->typlen);
+	kept = (Datum *) palloc(keys->ncolumns * sizeof(Datum));
+	for (i = 0; i < keys->ncolumns; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(keys->index), i);
+
+		kept[i] = datumCopy(key[i], column->attbyval, column->attlen);
+	}
 	duplicates->different = lappend(duplicates->different, kept);
 	MemoryContextSwitchTo(old);
 	return NULL;

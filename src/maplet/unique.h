@@ -18,8 +18,9 @@
 typedef struct MapletKeys MapletKeys;
 
 /*
- * Raises an error if a unique index's operator is not the default equality of its column's type:
- * otherwise the index would accept rows whose keys the type takes for equal (citext with text_ops).
+ * Raises an error if an operator of a unique index is not the default equality of its column's
+ * type: otherwise the index would accept rows whose keys the types take for equal (citext with
+ * text_ops).
  */
 extern void bloomfam_maplet_check_equality(Relation index);
 
@@ -63,7 +64,7 @@ typedef struct MapletKeySearch
  * that relies on the answer must hold the lock of the key.
  */
 extern MapletKeySearch bloomfam_maplet_search_key(MapletKeys *keys, MapletView *view, uint64 hash,
-												  Datum key, ItemPointer self);
+												  const Datum *key, ItemPointer self);
 
 /*
  * Finds the rows of a key for a scan that must be exact, because its caller does not recheck
@@ -81,13 +82,15 @@ extern bool bloomfam_maplet_must_be_exact(Relation index, Snapshot snapshot);
 
 /*
  * Makes a MapletExact in the current memory context.  It holds a buffer pin, which must be released
- * at its end.
+ * at its end.  The key is an array with a value for each column, or NULL if every row that belongs
+ * in the index will do.
  */
 extern MapletExact *bloomfam_maplet_exact_make(Relation table, Relation index, Snapshot snapshot,
-											   Datum key);
+											   const Datum *key);
 
 /*
  * Returns whether the snapshot sees a row at this place that belongs in the index and has the key.
+ * Without a key, a row belongs there if it meets a partial index's predicate.
  * The row's page stays pinned until the next call, so that nothing is pruned from it and no other
  * row takes the place.
  */

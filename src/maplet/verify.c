@@ -47,12 +47,9 @@ bloomfam_maplet_place_to_tid(Relation index, Relation table, bool for_bitmap, ui
 
 struct MapletVerifier
 {
-	const MapletElement *elements;
-	Size		n;
-	FmgrInfo   *equal;			/* The equality, called with a row's key and an element. */
-	Oid			collation;
-	MapletHasher hasher;		/* The hasher for keys of the column's own type. */
-	AttrNumber	column;
+	const MapletCondition *conditions;	/* One for each column of the index. */
+	MapletHasher hasher;		/* The hasher for keys of the columns' own types. */
+	Relation	index;
 	Snapshot	snapshot;
 	IndexFetchTableData *fetch;
 	TupleTableSlot *slot;
@@ -62,30 +59,31 @@ struct MapletVerifier
 };
 
 MapletVerifier *
-bloomfam_maplet_verifier_make(IndexScanDesc scan, Relation table, ScanKey key,
-							  const MapletMeta *meta, const MapletElement *elements, Size n)
+bloomfam_maplet_verifier_make(IndexScanDesc scan, Relation table,
+							  const MapletCondition *conditions, const MapletMeta *meta, Size n)
 {
 	Relation	index = scan->indexRelation;
-	AttrNumber	column = index->rd_index->indkey.values[0];
+	int			ncolumns = IndexRelationGetNumberOfKeyAttributes(index);
 	MapletVerifier *verifier;
+	int			i;
 
 	/*
-	 * The scan can recheck rows itself only if its array is the only condition: another one would
-	 * have to be rechecked, too.  And unless the snapshot is an MVCC snapshot, the rows that it
-	 * sees may change until the executor fetches the row.
+	 * The scan can recheck rows itself only if it has no other conditions: these would have to be
+	 * rechecked, too.  And unless the snapshot is an MVCC snapshot, the rows that it sees may
+	 * change until the executor fetches the row.
 	 */
-	if (n < WORTHWHILE_ELEMENTS || scan->numberOfKeys != 1 || column <= 0 ||
-		scan->xs_snapshot == NULL || !IsMVCCSnapshot(scan->xs_snapshot))
+	if (n < WORTHWHILE_ELEMENTS || scan->numberOfKeys != ncolumns || scan->xs_snapshot == NULL ||
+		!IsMVCCSnapshot(scan->xs_snapshot))
 		return NULL;
+	for (i = 0; i < ncolumns; i++)
+		if (index->rd_index->indkey.values[i] <= 0)
+			return NULL;
 
 	verifier = (MapletVerifier *) palloc(sizeof(MapletVerifier));
-	verifier->elements = elements;
-	verifier->n = n;
-	verifier->equal = &key->sk_func;
-	verifier->collation = key->sk_collation;
-	bloomfam_maplet_hasher_make(&verifier->hasher, CurrentMemoryContext, index, InvalidOid);
+	verifier->conditions = conditions;
+	bloomfam_maplet_hasher_make(&verifier->hasher, CurrentMemoryContext, index, NULL);
 	bloomfam_maplet_hasher_fit(&verifier->hasher, index, meta);
-	verifier->column = column;
+	verifier->index = index;
 	verifier->snapshot = scan->xs_snapshot;
 	verifier->fetch = bloomfam_table_index_fetch_begin(table);
 	verifier->slot = table_slot_create(table, NULL);
@@ -95,24 +93,26 @@ bloomfam_maplet_verifier_make(IndexScanDesc scan, Relation table, ScanKey key,
 }
 
 static bool
-equals_element(MapletVerifier *verifier, Datum value)
+meets_condition(MapletVerifier *verifier, int column, Datum value)
 {
-	uint64		hash = maplet_hash(&verifier->hasher, value);
+	const MapletCondition *condition = &verifier->conditions[column];
+	uint64		hash = maplet_hash_column(&verifier->hasher, column, value);
 	Size		low = 0;
-	Size		high = verifier->n;
+	Size		high = condition->n;
 
 	while (low < high)
 	{
 		Size		middle = low + (high - low) / 2;
 
-		if (verifier->elements[middle].hash < hash)
+		if (condition->elements[middle].hash < hash)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (; low < verifier->n && verifier->elements[low].hash == hash; low++)
-		if (DatumGetBool(FunctionCall2Coll(verifier->equal, verifier->collation, value,
-										   verifier->elements[low].value)))
+	for (; low < condition->n && condition->elements[low].hash == hash; low++)
+		if (DatumGetBool(FunctionCall2Coll(&condition->key->sk_func,
+										   condition->key->sk_collation, value,
+										   condition->elements[low].value)))
 			return true;
 	return false;
 }
@@ -123,9 +123,8 @@ bloomfam_maplet_verify(MapletVerifier *verifier, ItemPointer tid)
 	ItemPointerData at = *tid;
 	bool		again = false;
 	bool		all_dead = false;
-	bool		isnull = true;
-	bool		result = false;
-	Datum		value;
+	bool		result = true;
+	int			i;
 	MemoryContext old;
 
 	/* An MVCC snapshot sees at most one of the versions that updates have chained at this TID. */
@@ -133,9 +132,14 @@ bloomfam_maplet_verify(MapletVerifier *verifier, ItemPointer tid)
 								 &all_dead))
 		return false;
 	old = MemoryContextSwitchTo(verifier->scratch);
-	value = slot_getattr(verifier->slot, verifier->column, &isnull);
-	if (!isnull)
-		result = equals_element(verifier, value);
+	for (i = 0; result && i < verifier->hasher.ncolumns; i++)
+	{
+		AttrNumber	attribute = verifier->index->rd_index->indkey.values[i];
+		bool		isnull;
+		Datum		value = slot_getattr(verifier->slot, attribute, &isnull);
+
+		result = !isnull && meets_condition(verifier, i, value);
+	}
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(verifier->scratch);
 	return result;

@@ -21,28 +21,39 @@
 extern void bloomfam_maplet_place_to_tid(Relation index, Relation table, bool for_bitmap,
 										 uint64 place, ItemPointer tid);
 
-/* A key of an index scan that is an array: one element, which is not NULL, and its hash. */
+/* One value that an index scan has for a column, which is not NULL, and its hash in the column. */
 typedef struct MapletElement
 {
 	uint64		hash;
 	Datum		value;
 } MapletElement;
 
+/*
+ * The condition of an index scan on one column: the elements of `= ANY (array)`, or the one value
+ * of `=`, in the order of their hashes.
+ */
+typedef struct MapletCondition
+{
+	ScanKey		key;
+	MapletElement *elements;
+	Size		n;
+} MapletCondition;
+
 typedef struct MapletVerifier MapletVerifier;
 
 /*
- * Makes a verifier for a scan by `= ANY (array)`, in the current memory context.  The elements must
- * be in the order of their hashes, and stay unchanged as long as the verifier is used.  The
- * verifier holds a pin, so it must be ended.  Returns NULL if the scan's rows cannot be verified,
- * or if it does not pay.
+ * Makes a verifier for a scan by `= ANY (array)`, in the current memory context.  There is a
+ * condition for each column of the index, and n keys meet all of them.  The conditions must stay
+ * unchanged as long as the verifier is used.  The verifier holds a pin, so it must be ended.
+ * Returns NULL if the scan's rows cannot be verified, or if it does not pay.
  */
 extern MapletVerifier *bloomfam_maplet_verifier_make(IndexScanDesc scan, Relation table,
-													 ScanKey key, const MapletMeta *meta,
-													 const MapletElement *elements, Size n);
+													 const MapletCondition *conditions,
+													 const MapletMeta *meta, Size n);
 
 /*
- * Returns whether there is a row at this TID that the scan's snapshot sees and whose key equals an
- * element of the array.  Both answers are exact and need no recheck.
+ * Returns whether there is a row at this TID that the scan's snapshot sees and that meets all
+ * conditions.  Both answers are exact and need no recheck.
  */
 extern bool bloomfam_maplet_verify(MapletVerifier *verifier, ItemPointer tid);
 

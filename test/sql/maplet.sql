@@ -105,6 +105,7 @@ EXPLAIN (COSTS OFF) SELECT n FROM maplet_part WHERE lower(t) = 't17';
 SELECT n FROM maplet_part WHERE lower(t) = 't17';
 SELECT maplet_check(i, true) FROM unnest('{maplet_part_n,maplet_part_even,maplet_part_lower}'::regclass[]) i;
 CREATE INDEX maplet_part_two ON maplet_part USING maplet (n, t);
+SELECT entries FROM maplet_info('maplet_part_two');
 -- unique ones from 18 on
 SELECT pg_indexam_has_property(oid, 'can_unique') = (current_setting('server_version_num')::int >= 180000) AS as_told FROM pg_am WHERE amname = 'maplet';
 -- (19 says where)

@@ -187,10 +187,48 @@ INSERT INTO partial VALUES (1, false);
 UPDATE partial SET gone = false;
 
 --
+-- Several columns
+--
+CREATE TABLE pairs (tenant int, id text COLLATE mu_ci, n int);
+CREATE UNIQUE INDEX pairs_both ON pairs USING maplet (tenant, id);
+INSERT INTO pairs SELECT g % 10, 'id ' || g / 10, g FROM generate_series(0, 999) g;
+INSERT INTO pairs VALUES (3, 'ID 17', 0);
+INSERT INTO pairs VALUES (3, NULL, 0), (3, NULL, 0), (NULL, 'id 17', 0), (NULL, 'id 17', 0), (NULL, NULL, 0);
+INSERT INTO pairs VALUES (3, 'ID 17', -1), (11, 'id 17', -1) ON CONFLICT (id, tenant) DO UPDATE SET n = excluded.n RETURNING tenant, id, n;
+INSERT INTO pairs VALUES (4, 'ID 17', -1), (12, 'id 17', -1) ON CONFLICT (tenant, id) DO NOTHING RETURNING tenant, id, n;
+INSERT INTO pairs VALUES (4, 'ID 17', -1) ON CONFLICT (tenant) DO NOTHING;
+UPDATE pairs SET tenant = 5 WHERE tenant = 4 AND id = 'id 17';
+MERGE INTO pairs USING (VALUES (6, 'Id 1', -2), (13, 'id 1', -2)) v (tenant, id, n) ON (pairs.tenant, pairs.id) = (v.tenant, v.id)
+	WHEN MATCHED THEN UPDATE SET n = v.n WHEN NOT MATCHED THEN INSERT VALUES (v.tenant, v.id, v.n);
+SELECT * FROM pairs WHERE n = -2 ORDER BY tenant;
+CREATE TABLE refer_pairs (a int, b text COLLATE mu_ci, FOREIGN KEY (a, b) REFERENCES pairs (tenant, id) ON UPDATE CASCADE ON DELETE CASCADE);
+INSERT INTO refer_pairs VALUES (6, 'id 1'), (7, 'ID 1'), (7, NULL), (NULL, 'none');
+INSERT INTO refer_pairs VALUES (6, 'none');
+UPDATE pairs SET tenant = 14 WHERE tenant = 6 AND id = 'id 1';
+DELETE FROM pairs WHERE tenant = 7 AND id = 'id 1';
+SELECT * FROM refer_pairs ORDER BY a, b;
+DROP TABLE refer_pairs;
+SELECT maplet_check('pairs_both', true);
+REINDEX INDEX CONCURRENTLY pairs_both;
+DROP INDEX pairs_both;
+INSERT INTO pairs VALUES (8, 'ID 44', 0);
+CREATE UNIQUE INDEX pairs_both ON pairs USING maplet (tenant, id);
+DELETE FROM pairs WHERE n = 0 AND tenant = 8;
+CREATE UNIQUE INDEX pairs_both ON pairs USING maplet (tenant, id);
+CREATE UNIQUE INDEX pairs_part ON pairs USING maplet (n, lower(id)) WHERE tenant < 5;
+INSERT INTO pairs SELECT 10, 'x', n FROM pairs WHERE n = 1 ON CONFLICT DO NOTHING;
+INSERT INTO pairs SELECT 9, 'new' || tenant, 1 FROM generate_series(1, 3) tenant;
+INSERT INTO pairs VALUES (1, 'new', 1);
+INSERT INTO pairs VALUES (2, 'NEW', 1) ON CONFLICT (n, lower(id)) WHERE tenant < 5 DO UPDATE SET n = 2 RETURNING tenant, id, n;
+DELETE FROM pairs WHERE tenant IS NULL OR id IS NULL;
+ALTER TABLE pairs ALTER tenant SET NOT NULL, ALTER id SET NOT NULL, REPLICA IDENTITY USING INDEX pairs_both;
+SELECT indisreplident FROM pg_index WHERE indexrelid = 'pairs_both'::regclass;
+DROP TABLE pairs;
+
+--
 -- What cannot be
 --
 CREATE UNIQUE INDEX ON mu USING maplet (id) NULLS NOT DISTINCT;
-CREATE UNIQUE INDEX ON mu USING maplet (id, v);
 -- a type with another equality than its operator class: rows that it takes for equal would not be refused
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS citext;
