@@ -25,11 +25,11 @@
 #include "maplet/hash.h"
 #include "maplet/lookup.h"
 #include "maplet/maplet.h"
-#include "maplet/open.h"
 #include "maplet/run.h"
 #include "maplet/tail.h"
 #include "maplet/unique.h"
 #include "pg/index.h"
+#include "pg/index_open.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_maplet_check);
 
@@ -362,7 +362,7 @@ check_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool ali
  * table's owner, whoever calls.
  */
 static void
-check_rows(MapletOpened *opened, MapletView *view)
+check_rows(BloomfamOpenIndex *opened, MapletView *view)
 {
 	IndexInfo  *info;
 	RowCheck	check;
@@ -423,11 +423,12 @@ Datum
 bloomfam_maplet_check(PG_FUNCTION_ARGS)
 {
 	MapletView *view = (MapletView *) palloc0(sizeof(MapletView));
-	MapletOpened opened;
+	BloomfamOpenIndex opened;
 	MapletMeta *meta = &view->meta;
 	uint32		i;
 
-	bloomfam_maplet_open(PG_GETARG_OID(0), AccessShareLock, MAPLET_USER_OWNER, &opened);
+	bloomfam_index_open(PG_GETARG_OID(0), "maplet", bloomfam_maplet_build, AccessShareLock,
+						BLOOMFAM_INDEX_USER_OWNER, &opened);
 	bloomfam_maplet_meta_read(opened.index, view);
 	check_extents(opened.index, meta);
 	check_tail(opened.index, &meta->tails[meta->active]);
@@ -437,6 +438,6 @@ bloomfam_maplet_check(PG_FUNCTION_ARGS)
 		check_run(opened.index, &meta->runs[i], &view->runs[i]);
 	if (PG_GETARG_BOOL(1))
 		check_rows(&opened, view);
-	bloomfam_maplet_close(&opened);
+	bloomfam_index_close(&opened);
 	PG_RETURN_VOID();
 }

@@ -33,14 +33,6 @@ typedef struct MapletHasher
 } MapletHasher;
 
 /*
- * Returns whether the operator, with these argument types, is the equality that hashes of keys
- * agree with.  If the types are the same, that is the equality of the type's default operator
- * class.  For two types, it is any equality in the operator family of the left type's default
- * class, if the right type's default equality is in that family, too.
- */
-extern bool bloomfam_maplet_is_equality(Oid operator, Oid left, Oid right);
-
-/*
  * Makes the hasher for keys whose columns have the given types, in the memory context.  For
  * InvalidOid, and if types is NULL, a column's type is its operator class's own.  Raises an error
  * if equal keys of a type might get different hashes one day, or if an operator class has another

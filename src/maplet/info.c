@@ -32,11 +32,12 @@
 
 #include "maplet/hash.h"
 #include "maplet/lookup.h"
+#include "maplet/maplet.h"
 #include "maplet/merge.h"
-#include "maplet/open.h"
 #include "maplet/run.h"
 #include "maplet/tail.h"
 #include "pg/index.h"
+#include "pg/index_open.h"
 #include "pg/port.h"
 
 PG_FUNCTION_INFO_V1(bloomfam_maplet_info);
@@ -89,7 +90,7 @@ bloomfam_maplet_info(PG_FUNCTION_ARGS)
 {
 	MapletView *view = (MapletView *) palloc0(sizeof(MapletView));
 	const MapletMeta *meta = &view->meta;
-	MapletOpened opened;
+	BloomfamOpenIndex opened;
 	TupleDesc	desc;
 	Datum		values[11];
 	bool		nulls[11] = {false};
@@ -102,7 +103,8 @@ bloomfam_maplet_info(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	bloomfam_maplet_open(PG_GETARG_OID(0), AccessShareLock, MAPLET_USER_MONITOR, &opened);
+	bloomfam_index_open(PG_GETARG_OID(0), "maplet", bloomfam_maplet_build, AccessShareLock,
+						BLOOMFAM_INDEX_USER_MONITOR, &opened);
 	bloomfam_maplet_meta_read(opened.index, view);
 	in_tails = count_tail(opened.index, &meta->tails[meta->active]);
 	if (meta->pending)
@@ -126,7 +128,7 @@ bloomfam_maplet_info(PG_FUNCTION_ARGS)
 	values[9] = BoolGetDatum(meta->rows_hint > 0 && in_runs + in_tails > meta->rows_hint);
 	values[10] = CStringGetTextDatum(
 		bloomfam_family_display(meta->family, meta->family_len, meta->family_id));
-	bloomfam_maplet_close(&opened);
+	bloomfam_index_close(&opened);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }
 
@@ -139,11 +141,12 @@ bloomfam_maplet_runs(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	MapletView *view = (MapletView *) palloc0(sizeof(MapletView));
-	MapletOpened opened;
+	BloomfamOpenIndex opened;
 	uint32		i;
 
 	InitMaterializedSRF(fcinfo, 0);
-	bloomfam_maplet_open(PG_GETARG_OID(0), AccessShareLock, MAPLET_USER_MONITOR, &opened);
+	bloomfam_index_open(PG_GETARG_OID(0), "maplet", bloomfam_maplet_build, AccessShareLock,
+						BLOOMFAM_INDEX_USER_MONITOR, &opened);
 	bloomfam_maplet_meta_read(opened.index, view);
 	for (i = 0; i < view->meta.nruns; i++)
 	{
@@ -160,7 +163,7 @@ bloomfam_maplet_runs(PG_FUNCTION_ARGS)
 		values[6] = BoolGetDatum(run->output != 0);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
-	bloomfam_maplet_close(&opened);
+	bloomfam_index_close(&opened);
 	return (Datum) 0;
 }
 
@@ -171,13 +174,14 @@ bloomfam_maplet_runs(PG_FUNCTION_ARGS)
 Datum
 bloomfam_maplet_merge(PG_FUNCTION_ARGS)
 {
-	MapletOpened opened;
+	BloomfamOpenIndex opened;
 
 	PreventCommandDuringRecovery("maplet_merge()");
-	bloomfam_maplet_open(PG_GETARG_OID(0), RowExclusiveLock, MAPLET_USER_OWNER, &opened);
+	bloomfam_index_open(PG_GETARG_OID(0), "maplet", bloomfam_maplet_build, RowExclusiveLock,
+						BLOOMFAM_INDEX_USER_OWNER, &opened);
 	bloomfam_maplet_flush_all(opened.index);
 	bloomfam_maplet_merge_all(opened.index, true);
-	bloomfam_maplet_close(&opened);
+	bloomfam_index_close(&opened);
 	PG_RETURN_VOID();
 }
 
@@ -188,7 +192,7 @@ bloomfam_maplet_merge(PG_FUNCTION_ARGS)
  * rows of the table.
  */
 static void
-check_privileges(MapletOpened *opened, const IndexInfo *info)
+check_privileges(BloomfamOpenIndex *opened, const IndexInfo *info)
 {
 	Oid			table = RelationGetRelid(opened->table);
 	Bitmapset  *columns = NULL;
@@ -293,7 +297,7 @@ bloomfam_maplet_may_contain(PG_FUNCTION_ARGS)
 {
 	MapletView *view = (MapletView *) palloc0(sizeof(MapletView));
 	int			nvalues = PG_NARGS() - 1;
-	MapletOpened opened;
+	BloomfamOpenIndex opened;
 	MapletHasher hasher;
 	IndexInfo  *info;
 	Relation	index;
@@ -307,7 +311,8 @@ bloomfam_maplet_may_contain(PG_FUNCTION_ARGS)
 	for (i = 0; i < PG_NARGS(); i++)
 		if (PG_ARGISNULL(i))
 			PG_RETURN_NULL();
-	bloomfam_maplet_open(PG_GETARG_OID(0), AccessShareLock, MAPLET_USER_CHECKED_LATER, &opened);
+	bloomfam_index_open(PG_GETARG_OID(0), "maplet", bloomfam_maplet_build, AccessShareLock,
+						BLOOMFAM_INDEX_USER_CHECKED_LATER, &opened);
 	index = opened.index;
 	info = BuildIndexInfo(index);
 	check_privileges(&opened, info);
@@ -343,6 +348,6 @@ bloomfam_maplet_may_contain(PG_FUNCTION_ARGS)
 	 */
 	if (!bloomfam_index_is_complete(index, GetActiveSnapshot()))
 		found = true;
-	bloomfam_maplet_close(&opened);
+	bloomfam_index_close(&opened);
 	PG_RETURN_BOOL(found);
 }

@@ -27,6 +27,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "pg/index_key.h"
 #include "maplet/hash.h"
 #include "maplet/maplet.h"
 #include "maplet/meta.h"
@@ -104,7 +105,7 @@ operator_is_sane(const FormData_pg_amop *amop)
 
 	return amop->amopstrategy == HTEqualStrategyNumber && amop->amoppurpose == AMOP_SEARCH &&
 		check_amop_signature(amop->amopopr, BOOLOID, left, right) &&
-		bloomfam_maplet_is_equality(amop->amopopr, left, right) &&
+		bloomfam_index_is_equality(amop->amopopr, left, right) &&
 		(left == right || hashed_alike(left, right));
 }
 
