@@ -93,13 +93,15 @@ decide_column(Relation index, int number, const JoinIndexed *column, JoinIndexUs
 
 /*
  * A BRIN index can be searched by any of its columns, an index of another type only by its first
- * one.  A partial index cannot be searched.
+ * one, and not at all if it needs conditions on all of them, as hashes of several columns do.  A
+ * partial index cannot be searched.
  */
 JoinIndexUse
 bloomfam_join_index_use(Relation index, const JoinIndexed *column)
 {
 	const FormData_pg_index *form = index->rd_index;
-	int			n = index->rd_rel->relam == BRIN_AM_OID ? form->indnkeyatts : 1;
+	int			n = index->rd_rel->relam == BRIN_AM_OID ? form->indnkeyatts :
+		form->indnkeyatts > 1 && !index->rd_indam->amoptionalkey ? 0 : 1;
 	JoinIndexUse use = {.search = JOIN_INDEX_NOT};
 	int			i;
 
