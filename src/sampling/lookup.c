@@ -139,7 +139,8 @@ try_index(PlannerInfo *root, const SamplePair *pair, const IndexOptInfo *index,
 			break;
 		other.keys *= distinct_values(root, pair->columns[other.columns[n]].searched);
 	}
-	if (n == 0 || other.keys <= best->keys)
+	/* A maplet of several columns must be searched by all of them. */
+	if (n == 0 || (n < index->nkeycolumns && !index->amoptionalkey) || other.keys <= best->keys)
 		return;
 	other.nkeys = n;
 	/*

@@ -93,6 +93,10 @@ CREATE INDEX ON hashed USING maplet (id8);
 VACUUM hashed;
 CALL analyze_all_rows('hashed');
 SELECT how, fraction BETWEEN 0.08 AND 0.35 AS near FROM unnest('{d.id = f.day, d.id8 = f.day, d.id8 = f.id8}'::text[]) k, sampled(format('facts f JOIN hashed d ON %s WHERE d.year = 100', k));
+-- a maplet of several columns, by all of them only
+DROP INDEX hashed_id8_idx;
+CREATE INDEX ON hashed USING maplet (id8, year);
+SELECT how FROM unnest('{d.id8 = f.day, d.id8 = f.id8}'::text[]) k, sampled(format('facts f JOIN hashed d ON %s WHERE d.year = 100', k));
 -- not unique: how many rows a match has is counted
 CREATE TABLE often AS SELECT id, year, g FROM days, generate_series(1, 3) g;
 CREATE INDEX ON often (id);
