@@ -89,7 +89,7 @@ family_has(const BloomfamHasher *hasher, const char *part)
 }
 
 BloomfamHasher *
-bloomfam_index_type_hasher(MemoryContext context, const char *method, Oid type, Oid collation)
+bloomfam_index_type_hasher(MemoryContext context, Oid method, Oid type, Oid collation)
 {
 	BloomfamHasher *hasher;
 
@@ -101,7 +101,8 @@ bloomfam_index_type_hasher(MemoryContext context, const char *method, Oid type, 
 		family_has(hasher, "record"))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a %s index cannot have keys of type %s", method, format_type_be(type)),
+				 errmsg("a %s index cannot have keys of type %s", get_am_name(method),
+						format_type_be(type)),
 				 errdetail("Equal keys of this type need not have equal hashes for ever.")));
 	return hasher;
 }
@@ -120,6 +121,6 @@ bloomfam_index_hasher_make(MemoryContext context, Relation index, int column, Oi
 		type = index->rd_opcintype[column];
 	if (IsPolymorphicType(type))
 		type = TupleDescAttr(RelationGetDescr(index), column)->atttypid;
-	return bloomfam_index_type_hasher(context, get_am_name(index->rd_rel->relam), type,
+	return bloomfam_index_type_hasher(context, index->rd_rel->relam, type,
 									  index->rd_indcollation[column]);
 }

@@ -33,9 +33,9 @@ extern BloomfamHasher *bloomfam_index_hasher_make(MemoryContext context, Relatio
 /*
  * Makes the hasher for keys of a type that an index has, under a collation, in the memory context.
  * Raises an error if equal keys of the type might get different hashes one day; "method" is the
- * name of the index's access method.
+ * index's access method.  Leaves nothing in the current memory context.
  */
-extern BloomfamHasher *bloomfam_index_type_hasher(MemoryContext context, const char *method,
+extern BloomfamHasher *bloomfam_index_type_hasher(MemoryContext context, Oid method,
 												  Oid type, Oid collation);
 
 #endif							/* BLOOMFAM_INDEX_KEY_H */

@@ -106,7 +106,8 @@ make(Relation index, int number, uint32 ngram, StringInfo rules)
 	 */
 	if (!OidIsValid(collation) && type_is_collatable(type))
 		collation = C_COLLATION_OID;
-	self->hasher = bloomfam_index_type_hasher(CurrentMemoryContext, "signature", type, collation);
+	self->hasher = bloomfam_index_type_hasher(CurrentMemoryContext, index->rd_rel->relam, type,
+											  collation);
 	appendBinaryStringInfo(rules, self->hasher->family, (int) self->hasher->family_len);
 	return &self->base;
 }

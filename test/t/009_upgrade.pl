@@ -70,7 +70,7 @@ is($node->safe_psql('fresh', q{SELECT count(*) FROM pg_type WHERE NOT typisdefin
 is($node->safe_psql('fresh', q{SELECT string_agg(oid::regoperator::text, ', ') FROM pg_operator WHERE oprcode = 0}), '', '... nor is any operator');
 is( $node->safe_psql('fresh', q{SELECT string_agg(format('%s %s', proname, proparallel), ', ' ORDER BY proname) FROM pg_proc
 		WHERE pronamespace = 'public'::regnamespace AND proparallel <> 's'}),
-	'maplet_check r, maplet_info r, maplet_may_contain r, maplet_merge u, maplet_runs r',
+	'maplet_check r, maplet_info r, maplet_may_contain r, maplet_merge u, maplet_runs r, signature_check r, signature_info r',
 	'everything is parallel safe, but for what opens an index by its name');
 is( $node->safe_psql('fresh', q{SELECT string_agg(p.oid::regprocedure::text, ', ') FROM pg_proc p WHERE pronamespace = 'public'::regnamespace
 		AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e')}),
