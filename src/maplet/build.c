@@ -35,6 +35,7 @@
 #include "maplet/sort.h"
 #include "maplet/tail.h"
 #include "maplet/unique.h"
+#include "pg/index_page.h"
 
 typedef struct BuildState
 {
@@ -221,7 +222,7 @@ bloomfam_maplet_build(Relation table, Relation index, IndexInfo *info)
 		bloomfam_maplet_plan_run(index, meta, MAPLET_FLUSH_OUTPUT, meta->p, facts);
 	}
 
-	bloomfam_maplet_extend(index, MAIN_FORKNUM, 1);
+	bloomfam_index_extend(index, MAIN_FORKNUM, 1);
 	bloomfam_maplet_tail_format(index, MAIN_FORKNUM, &meta->tails[0], false);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, MAPLET_BUILD_WRITING);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, (int64) facts->entries);
@@ -248,7 +249,7 @@ bloomfam_maplet_build(Relation table, Relation index, IndexInfo *info)
 	bloomfam_maplet_gather_end(&gathered);
 
 	/* Write the metapage last: the file is not a valid index before that. */
-	bloomfam_maplet_page_write(index, MAIN_FORKNUM, 0, page.data, false);
+	bloomfam_index_page_write(index, MAIN_FORKNUM, 0, page.data, false);
 	if (RelationNeedsWAL(index))
 		log_newpage_range(index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(index), true);
 	return result;
@@ -265,7 +266,7 @@ bloomfam_maplet_buildempty(Relation index)
 	bloomfam_maplet_meta_init(page.data, options->rows, options->remainder_bits,
 							  MAPLET_FIRST_TAIL_PAGES, hasher.family_id, hasher.family,
 							  hasher.family_len);
-	bloomfam_maplet_extend(index, INIT_FORKNUM, 1);
-	bloomfam_maplet_page_write(index, INIT_FORKNUM, 0, page.data, true);
+	bloomfam_index_extend(index, INIT_FORKNUM, 1);
+	bloomfam_index_page_write(index, INIT_FORKNUM, 0, page.data, true);
 	bloomfam_maplet_tail_format(index, INIT_FORKNUM, &maplet_meta(page.data)->tails[0], true);
 }

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * page.h
- *	  Pages of a maplet index: their owners, and the writing of whole pages.
+ *	  Pages of a maplet index, and their owners.
  *
  *-------------------------------------------------------------------------
  */
@@ -79,20 +79,5 @@ extern void bloomfam_maplet_corrupted(Relation index, BlockNumber block, const c
 /* Initializes an empty page in memory; the first "used" bytes of its body count as in use. */
 extern void bloomfam_maplet_page_init(Page page, MapletPageKind kind, uint64 owner, uint32 number,
 									  Size used);
-
-/*
- * Overwrites a whole page, whatever was there.  Logs it as a full page image if log is true;
- * otherwise the caller must log the whole file.  The block must exist.
- */
-extern void bloomfam_maplet_page_write(Relation index, ForkNumber fork, BlockNumber block,
-									   Page image, bool log);
-
-/*
- * Extends the file to at least this number of blocks.  It must be called before blocks of reserved
- * space are written, even if that was done before, because the file may be shorter again after a
- * crash.  It takes no longer if the missing blocks include a large run's, which were reserved for a
- * merge that is still to write them.
- */
-extern void bloomfam_maplet_extend(Relation index, ForkNumber fork, BlockNumber nblocks);
 
 #endif							/* BLOOMFAM_MAPLET_PAGE_H */

@@ -15,6 +15,7 @@
 #include "miscadmin.h"
 
 #include "maplet/run.h"
+#include "pg/index_page.h"
 
 /*
  * When the file has to be extended for a run's main page, up to this many of the run's next main
@@ -131,12 +132,12 @@ emit_page(void *arg, BfRunPageKind kind, uint32_t number, const uint8_t *body, u
 		w->nblocks = block + 1;
 		if (kind == BF_RUN_MAIN)
 			w->nblocks += Min(EXTEND_BY, neighbours);
-		bloomfam_maplet_extend(w->index, MAIN_FORKNUM, w->nblocks);
+		bloomfam_index_extend(w->index, MAIN_FORKNUM, w->nblocks);
 	}
 
 	bloomfam_maplet_page_init(w->page.data, MAPLET_PAGE_RUN, w->output.run.id, 0, used);
 	memcpy(maplet_body(w->page.data), body, used);
-	bloomfam_maplet_page_write(w->index, MAIN_FORKNUM, block, w->page.data, w->local == NULL);
+	bloomfam_index_page_write(w->index, MAIN_FORKNUM, block, w->page.data, w->local == NULL);
 	w->pages++;
 	CHECK_FOR_INTERRUPTS();
 }

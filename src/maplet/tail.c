@@ -24,6 +24,7 @@
 #include "maplet/run.h"
 #include "maplet/sort.h"
 #include "maplet/tail.h"
+#include "pg/index_page.h"
 
 int
 bloomfam_maplet_tail_count(Page page)
@@ -71,11 +72,11 @@ bloomfam_maplet_tail_format(Relation index, ForkNumber fork, const MapletTail *t
 	PGAlignedBlock page;
 	uint32		i;
 
-	bloomfam_maplet_extend(index, fork, tail->extent.start + tail->extent.len);
+	bloomfam_index_extend(index, fork, tail->extent.start + tail->extent.len);
 	for (i = 0; i < tail->extent.len; i++)
 	{
 		bloomfam_maplet_page_init(page.data, MAPLET_PAGE_TAIL, tail->generation, i, 0);
-		bloomfam_maplet_page_write(index, fork, tail->extent.start + i, page.data, log);
+		bloomfam_index_page_write(index, fork, tail->extent.start + i, page.data, log);
 	}
 }
 
