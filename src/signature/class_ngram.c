@@ -104,6 +104,14 @@ add_waiting(const NgramColumn *self, NgramWindow *window, SignatureKeys *keys)
 	memmove(window->codes, window->codes + n, MAX_NGRAM * sizeof(uint32));
 }
 
+/* Ends a piece, where a pattern has a wildcard, and begins another one. */
+static void
+end_piece(const NgramColumn *self, NgramWindow *window, SignatureKeys *keys)
+{
+	add_waiting(self, window, keys);
+	begin_piece(window);
+}
+
 static inline void
 add_code(const NgramColumn *self, NgramWindow *window, uint32 code, SignatureKeys *keys)
 {
@@ -276,8 +284,7 @@ extract_pattern(const NgramColumn *self, const char *str, const char *end, bool 
 
 		if (*str == '%' || *str == '_')
 		{
-			add_waiting(self, &window, keys);
-			begin_piece(&window);
+			end_piece(self, &window, keys);
 			str++;
 			continue;
 		}
@@ -285,10 +292,7 @@ extract_pattern(const NgramColumn *self, const char *str, const char *end, bool 
 			break;
 		len = char_length(self, str, end);
 		if (ignores_case && !self->fold->ignores_case && IS_HIGHBIT_SET(*str))
-		{
-			add_waiting(self, &window, keys);
-			begin_piece(&window);
-		}
+			end_piece(self, &window, keys);
 		else
 			add_char(self, &window, str, len, keys);
 		str += len;

@@ -95,13 +95,6 @@ make_key(PlannerInfo *root, const IndexOptInfo *info, int column, Node *clause, 
 	return true;
 }
 
-/* Returns how many ranges of a set's first n are in it. */
-static double
-count_ranges(const SignatureSet *set)
-{
-	return (double) (__builtin_popcountll(set->bits[0]) + __builtin_popcountll(set->bits[1]));
-}
-
 /* Searches a group whose dirty ranges are counted elsewhere. */
 static void
 sample_group(Relation index, const SignatureMeta *meta, const SignatureGroup *group,
@@ -115,7 +108,7 @@ sample_group(Relation index, const SignatureMeta *meta, const SignatureGroup *gr
 	if (!bloomfam_signature_search_group(index, meta, &clean, kind, n, search, &set))
 		return;
 	*asked += n;
-	*found += count_ranges(&set);
+	*found += signature_set_count(&set);
 }
 
 /* Looks the conditions up in some groups of the index. */
@@ -162,13 +155,13 @@ count_dirty(Relation index, const SignatureMeta *meta)
 		uint32		n = bloomfam_signature_slabs_read(index, meta, first, slabs);
 
 		for (i = 0; i < n; i++)
-			dirty += count_ranges(&slabs[i].dirty);
+			dirty += signature_set_count(&slabs[i].dirty);
 		first += n;
 	}
 	if (first > 0)
 		dirty *= (double) meta->nslabs / first;
 	for (i = 0; i < meta->batch_count; i++)
-		dirty += count_ranges(&meta->batches[i].group.dirty);
+		dirty += signature_set_count(&meta->batches[i].group.dirty);
 	pfree(slabs);
 	return dirty;
 }

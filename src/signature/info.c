@@ -79,8 +79,7 @@ add_figures(void *arg, const SignatureMeta *meta, const SignatureGroup *group,
 		(uint32) Min((uint64) n * group->blocks, SIGNATURE_SLOTS);
 
 	CHECK_FOR_INTERRUPTS();
-	figures->dirty += __builtin_popcountll(group->dirty.bits[0]) +
-		__builtin_popcountll(group->dirty.bits[1]);
+	figures->dirty += signature_set_count(&group->dirty);
 	figures->blocks += (double) n * group->blocks;
 	if (n == 0)
 		return;
@@ -166,37 +165,6 @@ check_keys(void *arg, const uint64 *hashes, uint32 n)
 	}
 }
 
-/* Copies the i-th range's signature. */
-static void
-copy_signature(Relation index, const SignatureGroup *group, SignaturePageKind kind, uint32 i,
-			   uint64 *signature)
-{
-	Buffer		buffer = InvalidBuffer;
-	uint32		locked = 0;
-	uint32		block;
-
-	for (block = 0; block < group->blocks; block++)
-	{
-		uint32		slot;
-		uint32		number = signature_place(group, kind, i, block, &slot);
-
-		if (!BufferIsValid(buffer) || number != locked)
-		{
-			if (BufferIsValid(buffer))
-				UnlockReleaseBuffer(buffer);
-			buffer = ReadBuffer(index, group->start + number);
-			LockBuffer(buffer, BUFFER_LOCK_SHARE);
-			locked = number;
-			if (!signature_page_is(BufferGetPage(buffer), kind, group->id, number))
-				bloomfam_signature_corrupted(index, group->start + number,
-											 "A page is not where the index expects it.");
-		}
-		memcpy(signature + (Size) block * BF_SIGNATURE_BLOCK_WORDS,
-			   signature_slot(BufferGetPage(buffer), slot), BF_SIGNATURE_BLOCK_BYTES);
-	}
-	UnlockReleaseBuffer(buffer);
-}
-
 static void
 check_group(void *arg, const SignatureMeta *meta, const SignatureGroup *group,
 			SignaturePageKind kind, uint32 n, uint32 first)
@@ -209,7 +177,7 @@ check_group(void *arg, const SignatureMeta *meta, const SignatureGroup *group,
 	for (i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		copy_signature(check->index, group, kind, i, check->signature);
+		bloomfam_signature_copy(check->index, group, kind, i, check->signature);
 		if (signature_set_has(&group->dirty, i))
 			continue;
 		check->missing = 0;

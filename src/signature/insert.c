@@ -193,6 +193,23 @@ insert_into_slab(Relation index, const SignatureMeta *meta, uint32 range)
 }
 
 /*
+ * Marks the i-th range of a batch as dirty.  Returns false if the batch has become a slab since.
+ */
+static bool
+mark_in_batch(Relation index, uint32 number, uint64 id, uint32 i)
+{
+	SignatureChange change;
+	bool		found;
+
+	bloomfam_signature_change_begin(index, &change);
+	found = signature_has_batch(change.meta, number, id);
+	if (found)
+		mark_dirty(&change.meta->batches[number].group, i);
+	bloomfam_signature_change_commit(&change);
+	return found;
+}
+
+/*
  * Adds a row's keys to the signature of the i-th range of a batch.  Returns false if the batch has
  * become a slab meanwhile.
  */
@@ -202,7 +219,6 @@ insert_into_batch(Relation index, InsertState *state, IndexInfo *info, const Sig
 {
 	const SignatureGroup *batch = &meta->batches[number].group;
 	SignatureKeys *keys;
-	SignatureChange change;
 	SignatureMeta *now;
 	Probes		probes = {signature_shape(meta, batch), NULL, 0, 0};
 	bool		is_there;
@@ -210,17 +226,7 @@ insert_into_batch(Relation index, InsertState *state, IndexInfo *info, const Sig
 	bool		is_merged;
 
 	if (signature_set_has(&batch->dirty, i))
-	{
-		if (!signature_set_has(&batch->redone, i))
-			return true;
-		bloomfam_signature_change_begin(index, &change);
-		found = number < change.meta->batch_count &&
-			change.meta->batches[number].group.id == batch->id;
-		if (found)
-			mark_dirty(&change.meta->batches[number].group, i);
-		bloomfam_signature_change_commit(&change);
-		return found;
-	}
+		return !signature_set_has(&batch->redone, i) || mark_in_batch(index, number, batch->id, i);
 
 	need_columns(state, index, info);
 	keys = (SignatureKeys *) palloc(sizeof(SignatureKeys));
@@ -231,20 +237,13 @@ insert_into_batch(Relation index, InsertState *state, IndexInfo *info, const Sig
 
 	/* The keys may have come too late for a slab that is being made. */
 	now = bloomfam_signature_meta_read(index);
-	found = number < now->batch_count && now->batches[number].group.id == batch->id;
+	found = signature_has_batch(now, number, batch->id);
 	if (found && !is_there)
 		bloomfam_signature_corrupted(index, batch->start,
 									 "A page of a batch is not where the index expects it.");
 	is_merged = now->merging && number == 0;
 	pfree(now);
-	if (!found || !is_merged)
-		return found;
-	bloomfam_signature_change_begin(index, &change);
-	found = number < change.meta->batch_count && change.meta->batches[number].group.id == batch->id;
-	if (found)
-		mark_dirty(&change.meta->batches[number].group, i);
-	bloomfam_signature_change_commit(&change);
-	return found;
+	return found && (!is_merged || mark_in_batch(index, number, batch->id, i));
 }
 
 /* Tells a summarizer that its range has a new row.  Returns false if it has ended meanwhile. */
@@ -295,7 +294,6 @@ insert_into_range(Relation index, InsertState *state, IndexInfo *info, uint32 ra
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 
-	need_columns(state, index, info);
 	while (!insert_once(index, state, info, range, values, isnull))
 		CHECK_FOR_INTERRUPTS();
 	MemoryContextSwitchTo(old);
@@ -327,6 +325,11 @@ step(Relation table, Relation index, InsertState *state, IndexInfo *info, BlockN
 	bloomfam_signature_unlock(index);
 }
 
+static void
+take_nothing(void *arg, const uint64 *hashes, uint32 n)
+{
+}
+
 /* Raises the error that extracting the row's keys raises, if any. */
 static void
 try_extract(Relation index, InsertState *state, IndexInfo *info, Datum *values, bool *isnull)
@@ -334,12 +337,10 @@ try_extract(Relation index, InsertState *state, IndexInfo *info, Datum *values, 
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "signature index: insert",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	BfSignatureShape shape = {1, 1};
-	Probes		probes = {shape, NULL, 0, 0};
 	SignatureKeys *keys = (SignatureKeys *) palloc(sizeof(SignatureKeys));
 
 	need_columns(state, index, info);
-	signature_keys_begin(keys, take_probes, &probes);
+	signature_keys_begin(keys, take_nothing, NULL);
 	bloomfam_signature_extract(state->columns, values, isnull, keys);
 	signature_keys_end(keys);
 	MemoryContextSwitchTo(old);

@@ -56,6 +56,13 @@ signature_set_is_empty(const SignatureSet *set)
 	return (set->bits[0] | set->bits[1]) == 0;
 }
 
+/* Returns how many ranges are in the set. */
+static inline uint32
+signature_set_count(const SignatureSet *set)
+{
+	return (uint32) bf_signature_count(set->bits, lengthof(set->bits));
+}
+
 /* Returns the set of the first n ranges. */
 static inline SignatureSet
 signature_set_first(uint32 n)
@@ -165,6 +172,13 @@ signature_summarized(const SignatureMeta *meta)
 	for (i = 0; i < meta->batch_count; i++)
 		n += meta->batches[i].count;
 	return n;
+}
+
+/* Returns whether the batch with this number still has this id: it has not become a slab. */
+static inline bool
+signature_has_batch(const SignatureMeta *meta, uint32 number, uint64 id)
+{
+	return number < meta->batch_count && meta->batches[number].group.id == id;
 }
 
 static inline BfSignatureShape

@@ -29,7 +29,6 @@ typedef struct SignatureOptions
 #define SIGNATURE_DEFAULT_NGRAM		4
 #define SIGNATURE_MIN_NGRAM			2
 #define SIGNATURE_MAX_NGRAM			8
-#define SIGNATURE_MIN_BITS_PER_KEY	2.0
 #define SIGNATURE_MAX_BITS_PER_KEY	20.0
 
 /*

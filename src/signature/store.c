@@ -240,3 +240,29 @@ bloomfam_signature_write_slab(Relation index, const SignatureGroup *batch,
 	}
 	pfree(pages);
 }
+
+void
+bloomfam_signature_copy(Relation index, const SignatureGroup *group, SignaturePageKind kind,
+						uint32 i, uint64 *signature)
+{
+	Buffer		buffer = InvalidBuffer;
+	uint32		locked = 0;
+	uint32		block;
+
+	for (block = 0; block < group->blocks; block++)
+	{
+		uint32		slot;
+		uint32		number = signature_place(group, kind, i, block, &slot);
+
+		if (!BufferIsValid(buffer) || number != locked)
+		{
+			if (BufferIsValid(buffer))
+				UnlockReleaseBuffer(buffer);
+			buffer = lock_own_page(index, group, kind, number, BUFFER_LOCK_SHARE);
+			locked = number;
+		}
+		memcpy(signature + (Size) block * BF_SIGNATURE_BLOCK_WORDS,
+			   signature_slot(BufferGetPage(buffer), slot), BF_SIGNATURE_BLOCK_BYTES);
+	}
+	UnlockReleaseBuffer(buffer);
+}

@@ -43,4 +43,11 @@ extern void bloomfam_signature_replace(Relation index, const SignatureGroup *gro
 extern void bloomfam_signature_write_slab(Relation index, const SignatureGroup *batch,
 										  const SignatureGroup *slab);
 
+/*
+ * Copies the i-th range's signature to memory for group->blocks blocks.  The caller must have the
+ * lock of bloomfam_signature_lock().
+ */
+extern void bloomfam_signature_copy(Relation index, const SignatureGroup *group,
+									SignaturePageKind kind, uint32 i, uint64 *signature);
+
 #endif							/* BLOOMFAM_SIGNATURE_STORE_H */
