@@ -10,7 +10,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(share in_modes start_node start_standby session ask no_crash backend_memory temp_files);
+our @EXPORT = qw(share in_modes start_node start_standby session ask start_writers no_crash backend_memory temp_files);
 
 # How much of something to try: everyday, in .ci/run (CLANG_TESTS=1), before a release (LONG=1).
 sub share
@@ -82,6 +82,28 @@ sub ask
 	$session->{timer}->start(180);
 	IPC::Run::pump($session->{run}) until $session->{out} =~ /^done\n/m && $session->{err} =~ /^done\n/m;
 	return ($session->{out} . $session->{err}) =~ s/^done\n//gmr =~ s/\n+$//r;
+}
+
+# Four clients that run these scripts at random until they are stopped, or have found a division by zero, which the scripts make of a difference: each
+# name => [ weight, SQL ].  Before each, the variables are a :key below $keys, and :n of a row of the table log.  Returns the run, and the file of errors.
+sub start_writers
+{
+	my ($node, $keys, %script) = @_;
+	my $log = $node->basedir . '/pgbench';
+	my @files;
+
+	foreach my $name (sort keys %script)
+	{
+		my ($weight, $sql) = @{ $script{$name} };
+		my $file = $node->basedir . "/$name.sql";
+
+		unlink $file;
+		append_to_file($file, "\\set key random(0, @{[ $keys - 1 ]})\n\\set part random(0, 1000)\nSELECT :part * max(n) / 1000 AS n FROM log \\gset\n" . $sql =~ s/^\s+//mgr . "\n");
+		push @files, '-f', "$file\@$weight";
+	}
+	return (IPC::Run::start(
+			[ 'pgbench', '-n', '-M', 'simple', '-c', 4, '-T', 3600, '--max-tries=1000', '-h', $node->host, '-p', $node->port, @files, 'postgres' ],
+			'>', $log, '2>', "$log.err"), "$log.err");
 }
 
 # The postmaster outlives the crash of a backend: only the log tells, of sanitizers' reports as well.

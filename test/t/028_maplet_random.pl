@@ -68,16 +68,6 @@ my %script = (
 	read => [ 6, q{SELECT 1 / (by_index(:key) = by_table(:key))::int;
 		SELECT 1 / (by_bitmap(:key) = by_table(:key))::int;
 		SELECT 1 / (even_by_index(:key) = even_by_table(:key))::int;} ]);
-my @files;
-
-foreach my $name (sort keys %script)
-{
-	my ($weight, $sql) = @{ $script{$name} };
-	my $file = $node->basedir . "/$name.sql";
-
-	append_to_file($file, "\\set key random(0, 5999)\n\\set part random(0, 1000)\nSELECT :part * max(n) / 1000 AS n FROM log \\gset\n" . $sql =~ s/^\s+//mgr . "\n");
-	push @files, '-f', "$file\@$weight";
-}
 
 # each is checked beside the writers as soon as it is done
 my @maintenance = (
@@ -88,10 +78,7 @@ my @maintenance = (
 	q{SELECT maplet_merge('log_k')},
 	'REINDEX TABLE CONCURRENTLY log',
 	'VACUUM (INDEX_CLEANUP on) log');
-my $log = $node->basedir . '/pgbench';
-my $run = IPC::Run::start(
-	[ 'pgbench', '-n', '-M', 'simple', '-c', 4, '-T', 3600, '--max-tries=1000', '-h', $node->host, '-p', $node->port, @files, 'postgres' ],
-	'>', $log, '2>', "$log.err");
+my ($run, $errors) = start_writers($node, 6000, %script);
 
 foreach my $round (1 .. $rounds)
 {
@@ -108,7 +95,7 @@ foreach my $round (1 .. $rounds)
 ok($run->pumpable, 'the writers are at it');
 $run->signal('TERM');
 $run->finish;
-unlike(slurp_file("$log.err"), qr/ERROR|aborted/, 'writers and readers found every row') or diag(slurp_file("$log.err"));
+unlike(slurp_file($errors), qr/ERROR|aborted/, 'writers and readers found every row') or diag(slurp_file($errors));
 is($node->safe_psql('postgres', q{
 	SELECT count(*) FROM generate_series(0, 5999, 7) key
 	WHERE by_index(key) <> by_table(key) OR by_bitmap(key) <> by_table(key) OR even_by_index(key) <> even_by_table(key)}), 0, 'so it is at the end');

@@ -86,26 +86,6 @@ my %script = (
 		SELECT 1 / (hashtext(line_by_index(:key)) = :seen)::int;
 		COMMIT;} ],
 	read => [ 4, qq{SELECT 1 / ($equal)::int;} ]);
-my @files;
-
-foreach my $name (sort keys %script)
-{
-	my ($weight, $sql) = @{ $script{$name} };
-	my $file = $node->basedir . "/$name.sql";
-
-	append_to_file($file, "\\set key random(0, 5999)\n\\set part random(0, 1000)\nSELECT :part * max(n) / 1000 AS n FROM log \\gset\n" . $sql =~ s/^\s+//mgr . "\n");
-	push @files, '-f', "$file\@$weight";
-}
-my $log = $node->basedir . '/pgbench';
-
-sub start_writers
-{
-	my ($seconds) = @_;
-
-	return IPC::Run::start(
-		[ 'pgbench', '-n', '-M', 'simple', '-c', 4, '-T', $seconds, '--max-tries=1000', '-h', $node->host, '-p', $node->port, @files, 'postgres' ],
-		'>', $log, '2>', "$log.err");
-}
 
 # Are all indexes whole, and do they give what the table gives?
 sub check
@@ -126,7 +106,7 @@ my @maintenance = (
 	'VACUUM log',
 	'REINDEX TABLE CONCURRENTLY log',
 	'VACUUM (INDEX_CLEANUP on) log, long');
-my $run = start_writers(3600);
+my ($run, $errors) = start_writers($node, 6000, %script);
 
 foreach my $round (1 .. $rounds)
 {
@@ -143,7 +123,7 @@ foreach my $round (1 .. $rounds)
 ok($run->pumpable, 'the writers are at it');
 $run->signal('TERM');
 $run->finish;
-unlike(slurp_file("$log.err"), qr/ERROR|aborted/, 'writers and readers found every row') or diag(slurp_file("$log.err"));
+unlike(slurp_file($errors), qr/ERROR|aborted/, 'writers and readers found every row') or diag(slurp_file($errors));
 check($node, 'at the end');
 my %info;
 @info{qw(ranges summarized dirty)} = split /\|/, $node->safe_psql('postgres', q{SELECT ranges, summarized, dirty FROM signature_info('log_line')});
@@ -158,7 +138,7 @@ my $standby = start_standby($node);
 
 foreach my $kill (1 .. $kills)
 {
-	$run = start_writers(3600);
+	($run) = start_writers($node, 6000, %script);
 	sleep 2;
 	$node->safe_psql('postgres', 'VACUUM log') if $kill % 2 == 0;
 	$node->stop('immediate');
