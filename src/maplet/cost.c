@@ -138,7 +138,7 @@ bloomfam_maplet_costestimate(PlannerInfo *root, IndexPath *path, double loop_cou
 							 double *correlation, double *pages)
 {
 	IndexOptInfo *info = path->indexinfo;
-	MapletView *view = (MapletView *) palloc0(sizeof(MapletView));
+	MapletView *view = (MapletView *) palloc(sizeof(MapletView));
 	const MapletMeta *meta = &view->meta;
 	GenericCosts costs;
 	double		keys;
@@ -150,6 +150,8 @@ bloomfam_maplet_costestimate(PlannerInfo *root, IndexPath *path, double loop_cou
 	double		places;
 	uint32		i;
 
+	/* A hypothetical index has no runs, and a tail of no pages. */
+	memset(&view->meta, 0, offsetof(MapletMeta, runs));
 	MemSet(&costs, 0, sizeof(costs));
 	genericcostestimate(root, path, loop_count, &costs);
 	keys = Max(costs.num_sa_scans, 1);
@@ -168,7 +170,7 @@ bloomfam_maplet_costestimate(PlannerInfo *root, IndexPath *path, double loop_cou
 	{
 		Relation	index = index_open(info->indexoid, NoLock);
 
-		bloomfam_maplet_meta_read(index, view);
+		bloomfam_maplet_meta_refresh(index, view);
 		index_close(index, NoLock);
 		read = pages_read(root, meta, Max(info->pages, 1), keys * Max(loop_count, 1));
 	}

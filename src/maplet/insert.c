@@ -35,8 +35,7 @@ typedef struct InsertState
 {
 	MapletHasher hasher;
 
-	/* A copy of the metapage for searches in a unique index; NULL before the first search. */
-	MapletView *view;
+	MapletView *view;			/* A copy of the metapage. */
 
 	/* Reads and compares keys for searches in a unique index; NULL before the first search. */
 	MapletKeys *keys;
@@ -46,17 +45,16 @@ static InsertState *
 insert_state(Relation index, IndexInfo *info)
 {
 	InsertState *state;
-	MapletView *view;
 
 	if (info->ii_AmCache != NULL)
 		return (InsertState *) info->ii_AmCache;
 
-	view = (MapletView *) palloc(sizeof(MapletView));
 	state = (InsertState *) MemoryContextAllocZero(info->ii_Context, sizeof(InsertState));
 	bloomfam_maplet_hasher_make(&state->hasher, info->ii_Context, index, NULL);
-	bloomfam_maplet_meta_read(index, view);
-	bloomfam_maplet_hasher_fit(&state->hasher, index, &view->meta);
-	pfree(view);
+	state->view = (MapletView *) MemoryContextAlloc(info->ii_Context, sizeof(MapletView));
+	state->view->meta.version = 0;
+	bloomfam_maplet_meta_refresh(index, state->view);
+	bloomfam_maplet_hasher_fit(&state->hasher, index, &state->view->meta);
 	info->ii_AmCache = state;
 	return state;
 }
@@ -165,7 +163,6 @@ prepare_search(InsertState *state, Relation table, Relation index, IndexInfo *in
 	if (state->keys != NULL)
 		return;
 	old = MemoryContextSwitchTo(info->ii_Context);
-	state->view = (MapletView *) palloc0(sizeof(MapletView));
 	state->keys = bloomfam_maplet_keys_make(table, index);
 	MemoryContextSwitchTo(old);
 }

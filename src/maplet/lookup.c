@@ -30,6 +30,22 @@
 /* The maximum number of places that are passed to the caller at once. */
 #define PLACES			64
 
+/* The maximum number of places that are remembered of a hash. */
+#define REMEMBERED		16
+
+/*
+ * What was found outside the active tail when this process last looked up a single hash.  The
+ * places may have lost their rows since, and have others.
+ */
+static struct
+{
+	Oid			index;
+	uint64		version;		/* The metapage's version; 0 if there is nothing to remember. */
+	uint64		hash;
+	uint32		n;				/* Greater than REMEMBERED if there were too many places. */
+	uint64		places[REMEMBERED];
+}			remembered;
+
 typedef struct Lookup
 {
 	Relation	index;
@@ -38,6 +54,7 @@ typedef struct Lookup
 	Size		n;
 	MapletFound found;
 	void	   *arg;
+	bool		remember;		/* Whether the places that are found now are remembered. */
 
 	/*
 	 * The block of a page that does not belong any more to the run or tail that it belongs to in
@@ -45,6 +62,18 @@ typedef struct Lookup
 	 */
 	BlockNumber missed;
 } Lookup;
+
+static void
+pass_places(Lookup *lookup, uint64 hash, const uint64 *places, uint32 n)
+{
+	if (lookup->remember)
+	{
+		if (remembered.n + n <= REMEMBERED)
+			memcpy(&remembered.places[remembered.n], places, n * sizeof(uint64));
+		remembered.n = Min(remembered.n + n, REMEMBERED + 1);
+	}
+	lookup->found(lookup->arg, hash, places, n);
+}
 
 static void
 search_tail_page(Lookup *lookup, BlockNumber block, Page page, Size begin, Size end)
@@ -68,7 +97,7 @@ search_tail_page(Lookup *lookup, BlockNumber block, Page page, Size begin, Size 
 
 				if (unlikely(BF_RUN_OFFSET(place) == InvalidOffsetNumber))
 					bloomfam_maplet_corrupted(lookup->index, block, "an entry without a place");
-				lookup->found(lookup->arg, lookup->hashes[i], &place, 1);
+				pass_places(lookup, lookup->hashes[i], &place, 1);
 			}
 	}
 }
@@ -127,7 +156,7 @@ find_in_page(Lookup *lookup, uint64 hash, const BfRunPage *page, const BfRunAim 
 	{
 		n = bf_run_find(page, aim, &from, places, PLACES);
 		if (n > 0)
-			lookup->found(lookup->arg, hash, places, n);
+			pass_places(lookup, hash, places, n);
 	} while (n == PLACES);
 }
 
@@ -260,13 +289,26 @@ search_all(Lookup *lookup)
 	 */
 	if (lookup->n == 1)
 		prefetch(lookup);
+	lookup->remember = false;
 	if (!search_tail(lookup, &meta->tails[meta->active]))
 		return false;
+	lookup->remember = lookup->n == 1;
+	if (lookup->remember)
+	{
+		remembered.version = 0;
+		remembered.n = 0;
+	}
 	if (meta->pending && !search_tail(lookup, &meta->tails[1 - meta->active]))
 		return false;
 	for (i = 0; i < meta->nruns; i++)
 		if (!search_run(lookup, &meta->runs[i], &lookup->view->runs[i]))
 			return false;
+	if (lookup->remember && remembered.n <= REMEMBERED)
+	{
+		remembered.index = RelationGetRelid(lookup->index);
+		remembered.version = meta->version;
+		remembered.hash = lookup->hashes[0];
+	}
 	return true;
 }
 
@@ -298,4 +340,19 @@ bloomfam_maplet_lookup(Relation index, MapletView *view, const uint64 *hashes, S
 		done += lookup.n;
 		batch = Min(batch * 2, BATCH);
 	}
+}
+
+void
+bloomfam_maplet_lookup_again(Relation index, MapletView *view, uint64 hash, MapletFound found,
+							 void *arg)
+{
+	const MapletMeta *meta = &view->meta;
+	Lookup		lookup = {index, view, &hash, 1, found, arg, false, InvalidBlockNumber};
+
+	if (remembered.version == 0 || remembered.version != meta->version ||
+		remembered.hash != hash || remembered.index != RelationGetRelid(index) ||
+		!search_tail(&lookup, &meta->tails[meta->active]))
+		bloomfam_maplet_lookup(index, view, &hash, 1, found, arg);
+	else if (remembered.n > 0)
+		found(arg, hash, remembered.places, remembered.n);
 }

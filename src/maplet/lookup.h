@@ -30,4 +30,13 @@ typedef void (*MapletFound) (void *arg, uint64 hash, const uint64 *places, uint3
 extern void bloomfam_maplet_lookup(Relation index, MapletView *view, const uint64 *hashes,
 								   Size n, MapletFound found, void *arg);
 
+/*
+ * Looks up one hash like bloomfam_maplet_lookup(), for a caller that has just refreshed *view.  If
+ * this process has looked the same hash up before, no other single hash since, and if the index has
+ * the version that it had then, only the active tail is searched: the runs and the other tail can
+ * only have lost entries, and what was found there is passed to found() once more.
+ */
+extern void bloomfam_maplet_lookup_again(Relation index, MapletView *view, uint64 hash,
+										 MapletFound found, void *arg);
+
 #endif							/* BLOOMFAM_MAPLET_LOOKUP_H */

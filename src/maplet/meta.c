@@ -238,19 +238,58 @@ bloomfam_maplet_meta_read(Relation index, MapletView *view)
 	UnlockReleaseBuffer(buffer);
 }
 
+/*
+ * A copy of the metapage that the relation cache keeps with an index, in rd_amcache.  It has only
+ * as many runs as there are.  The server frees it whenever it reloads the index's catalog entries.
+ * What the copy says is used only while the metapage has its version, and no version is used twice,
+ * so it need not be known what else may have happened to the file.
+ */
+typedef struct CachedView
+{
+	Size		meta_size;		/* The number of bytes of the metapage's contents. */
+	Size		runs_size;		/* The number of bytes of the opened runs, which follow. */
+	char		bytes[FLEXIBLE_ARRAY_MEMBER];
+} CachedView;
+
+static void
+cache_view(Relation index, const MapletView *view)
+{
+	Size		meta_size = offsetof(MapletMeta, runs) + view->meta.nruns * sizeof(MapletRun);
+	Size		runs_size = view->meta.nruns * sizeof(BfRun);
+	CachedView *cached = (CachedView *)
+		MemoryContextAlloc(index->rd_indexcxt,
+						   offsetof(CachedView, bytes) + meta_size + runs_size);
+
+	cached->meta_size = meta_size;
+	cached->runs_size = runs_size;
+	memcpy(cached->bytes, &view->meta, meta_size);
+	memcpy(cached->bytes + meta_size, view->runs, runs_size);
+	if (index->rd_amcache != NULL)
+		pfree(index->rd_amcache);
+	index->rd_amcache = cached;
+}
+
 bool
 bloomfam_maplet_meta_refresh(Relation index, MapletView *view)
 {
+	const CachedView *cached = (const CachedView *) index->rd_amcache;
 	Buffer		buffer = ReadBuffer(index, 0);
 	Page		page = BufferGetPage(buffer);
 	bool		changed;
 
+	if (view->meta.version == 0 && cached != NULL)
+	{
+		memcpy(&view->meta, cached->bytes, cached->meta_size);
+		memcpy(view->runs, cached->bytes + cached->meta_size, cached->runs_size);
+	}
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	changed = !maplet_page_is(page, MAPLET_PAGE_META, 0) ||
 		maplet_meta(page)->version != view->meta.version || view->meta.version == 0;
 	if (changed)
 		copy_meta(index, page, view);
 	UnlockReleaseBuffer(buffer);
+	if (changed)
+		cache_view(index, view);
 	return changed;
 }
 

@@ -206,8 +206,9 @@ maplet_meta(Page page)
 extern void bloomfam_maplet_meta_read(Relation index, MapletView *view);
 
 /*
- * Refreshes a copy of the metapage, which may be all zeros at first.  Copies the metapage only if
- * its version differs from the copy's, and returns whether it did.
+ * Refreshes a copy of the metapage, whose version may be 0 at first.  Copies the metapage only if
+ * its version differs from the copy's, and returns whether it did.  The last copy is kept with the
+ * open relation, so that a scan that begins with no copy seldom makes one.
  */
 extern bool bloomfam_maplet_meta_refresh(Relation index, MapletView *view);
 

@@ -35,9 +35,11 @@
 #include "nodes/tidbitmap.h"
 #include "storage/bufmgr.h"
 #include "utils/array.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 #include "utils/tuplesort.h"
 
 #include "maplet/hash.h"
@@ -74,11 +76,16 @@ typedef enum ScanPhase
 
 typedef struct MapletScan
 {
-	MemoryContext context;		/* The scan's memory context. */
-	MapletView	view;
-	MapletHasher hasher;
+	MemoryContext context;		/* The scan's memory context, which this struct is in. */
+	Oid			index;
+	uint64		generation;		/* The value of catalog_generation when the scan began. */
+	MapletHasher hasher;		/* Valid if hasher_made is true. */
 
-	/* The types of the columns' values that the hasher is for, as in sk_subtype. */
+	/*
+	 * The hasher's memory context, a child of context, and the types of the columns' values that it
+	 * is for, as in sk_subtype.
+	 */
+	MemoryContext hasher_context;
 	Oid			key_types[INDEX_MAX_KEYS];
 	bool		hasher_made;
 
@@ -111,20 +118,83 @@ typedef struct MapletScan
 	/* The place that was returned last; 0 if none was, as no place is 0. */
 	uint64		last;
 	BlockNumber table_end;
+
+	/* A copy of the metapage, the last field: only its version is initialized. */
+	MapletView	view;
 } MapletScan;
+
+/* ---- beginning and ending scans ---- */
+
+/*
+ * The states of ended scans, each with its hasher and its copy of the metapage, for the next scans
+ * of the same indexes.  ON CONFLICT and functions that look up single keys begin a scan for each
+ * key; without these it would take as long as the look-up.  An index has the element that its OID
+ * chooses, and NULL stands for none.
+ */
+#define KEPT_SCANS		16
+
+/* The maximum number of places that a kept state has room for. */
+#define KEPT_PLACES		1024
+
+static MapletScan *kept_scans[KEPT_SCANS];
+
+/* Changes whenever a catalog may have changed that a hasher was made by. */
+static uint64 catalog_generation = 1;
+
+static void
+relation_changed(Datum arg, Oid relation)
+{
+	catalog_generation++;
+}
+
+static void
+catalog_changed(Datum arg, int cache, uint32 hash)
+{
+	catalog_generation++;
+}
+
+static void
+watch_catalogs(void)
+{
+	static const int caches[] = {AMOPSTRATEGY, CLAOID, COLLOID, TYPEOID};
+	static bool watched = false;
+	int			i;
+
+	if (watched)
+		return;
+	CacheRegisterRelcacheCallback(relation_changed, (Datum) 0);
+	for (i = 0; i < lengthof(caches); i++)
+		CacheRegisterSyscacheCallback(caches[i], catalog_changed, (Datum) 0);
+	watched = true;
+}
 
 IndexScanDesc
 bloomfam_maplet_beginscan(Relation index, int nkeys, int norderbys)
 {
 	IndexScanDesc scan = RelationGetIndexScan(index, nkeys, norderbys);
-	MapletScan  *state = (MapletScan *) palloc0(sizeof(MapletScan));
+	MapletScan **kept = &kept_scans[RelationGetRelid(index) % KEPT_SCANS];
+	MapletScan  *state = *kept;
+	MemoryContext context;
 
-	/*
-	 * The scan's own memory context is freed at its end: ON CONFLICT begins a scan for each row, in
-	 * a context that lives as long as the statement.
-	 */
-	state->context = AllocSetContextCreate(CurrentMemoryContext, "maplet scan",
-										   ALLOCSET_SMALL_SIZES);
+	watch_catalogs();
+	if (state != NULL && state->index == RelationGetRelid(index) &&
+		state->generation == catalog_generation)
+	{
+		/* From here on the state goes with the current memory context, if the query fails. */
+		MemoryContextSetParent(state->context, CurrentMemoryContext);
+		*kept = NULL;
+		scan->opaque = state;
+		return scan;
+	}
+	context = AllocSetContextCreate(CurrentMemoryContext, "maplet scan", ALLOCSET_DEFAULT_SIZES);
+	state = (MapletScan *) MemoryContextAlloc(context, sizeof(MapletScan));
+	memset(state, 0, offsetof(MapletScan, view));
+	state->view.meta.version = 0;
+	state->context = context;
+	state->hasher_context = AllocSetContextCreate(context, "maplet hasher",
+												  ALLOCSET_SMALL_SIZES);
+	state->index = RelationGetRelid(index);
+	state->generation = catalog_generation;
 	scan->opaque = state;
 	return scan;
 }
@@ -163,10 +233,18 @@ void
 bloomfam_maplet_endscan(IndexScanDesc scan)
 {
 	MapletScan  *state = (MapletScan *) scan->opaque;
+	MapletScan **kept = &kept_scans[state->index % KEPT_SCANS];
 
 	forget_places(state);
-	MemoryContextDelete(state->context);
-	pfree(state);
+	if (state->generation != catalog_generation || state->room > KEPT_PLACES)
+	{
+		MemoryContextDelete(state->context);
+		return;
+	}
+	if (*kept != NULL)
+		MemoryContextDelete((*kept)->context);
+	MemoryContextSetParent(state->context, CacheMemoryContext);
+	*kept = state;
 }
 
 /* ---- the keys to look up ---- */
@@ -186,7 +264,8 @@ fit_hasher(IndexScanDesc scan, MapletScan *state, const ScanKey *keys)
 		}
 	if (!state->hasher_made)
 	{
-		bloomfam_maplet_hasher_make(&state->hasher, state->context, scan->indexRelation,
+		MemoryContextReset(state->hasher_context);
+		bloomfam_maplet_hasher_make(&state->hasher, state->hasher_context, scan->indexRelation,
 									state->key_types);
 		state->hasher_made = true;
 	}

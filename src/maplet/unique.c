@@ -241,7 +241,7 @@ bloomfam_maplet_search_key(MapletKeys *keys, MapletView *view, uint64 hash,
 
 	bloomfam_maplet_meta_refresh(keys->index, view);
 	keys->n = 0;
-	bloomfam_maplet_lookup(keys->index, view, &hash, 1, found_places, keys);
+	bloomfam_maplet_lookup_again(keys->index, view, hash, found_places, keys);
 	if (keys->n == 0)
 		return result;
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: PostgreSQL
-# What docs/maplet.md says to do where a maplet index cannot: two columns, an upsert, ids that are unique over partitions, one key in many partitions; and from 18
-# on what unique indexes cost.  Each beside what a B-tree does.  Times are the processor's, but those of unique indexes, which may wait for pages: with
+# Two columns; what docs/maplet.md says to do where a maplet index cannot: an upsert, ids that are unique over partitions, one key in many partitions; and from 18
+# on what unique indexes cost.  Each beside what a B-tree does.  Times are the processor's, but those of the part unique, which may wait for pages: with
 # pg_virtualenv -o shared_buffers=16MB their B-tree is several times as large.
 #
 # ROWS (1000000), PARTS (columns upsert ids partitions unique), LOOKUPS (10000), PARTITIONS (200), BATCHES (100) of 1,000 ids, ROUNDS (5)
@@ -38,40 +38,65 @@ size_of() { calc "$(sql -c "SELECT $1") / $2"; }
 
 sql -c "CREATE FUNCTION key(n bigint) RETURNS uuid LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT md5(n::text)::uuid'"
 
-# ---- two columns, of which none alone selects few rows ----
+# ---- two columns: an id that is unique within its tenant ----
 two_columns()
 {
+	local unique="" kind what list=() batch=$((batches * 1000)) base size
+
+	[ "$(sql -c 'SHOW server_version_num')" -lt 180000 ] || unique=UNIQUE
 	sql <<-SQL
-		CREATE FUNCTION both_of(a int, b int) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN bloom_hash(bloom_key((a, b)));
-		CREATE TABLE pair_btree AS SELECT g % 1000 AS a, g / 1000 AS b, g AS v FROM generate_series(1, $rows) g ORDER BY hashint4(g);
-		CREATE TABLE pair_both AS TABLE pair_btree;
-		CREATE TABLE pair_one AS TABLE pair_btree;
-		CREATE INDEX pair_btree_key ON pair_btree (a, b);
-		CREATE INDEX pair_both_key ON pair_both USING maplet (both_of(a, b));
-		CREATE INDEX pair_one_key ON pair_one USING maplet (b);
-		CREATE TABLE pairs AS SELECT a, b FROM pair_btree ORDER BY hashint4(v + 1) LIMIT $lookups;
-		VACUUM ANALYZE;
+		CREATE FUNCTION tenant_of(n bigint) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN n % 1000;
+		DO \$\$ DECLARE kind text; BEGIN
+			FOR kind IN SELECT unnest('{btree,maplet}'::text[]) LOOP
+				EXECUTE format('CREATE TABLE pair_%s (tenant int, id uuid, n int) WITH (fillfactor = 70)', kind);
+				EXECUTE format('INSERT INTO pair_%s SELECT tenant_of(2 * g), key(2 * g), 1 FROM generate_series(1, $rows / 2) g', kind);
+				EXECUTE format('CREATE $unique INDEX pair_%1\$s_key ON pair_%1\$s USING %1\$s (tenant, id)', kind);
+				EXECUTE format('INSERT INTO pair_%s SELECT tenant_of(2 * g), key(2 * g), 1 FROM generate_series($rows / 2 + 1, $rows) g', kind);
+				EXECUTE format('CREATE SEQUENCE pair_round_%s_new', kind);
+				EXECUTE format('CREATE SEQUENCE pair_round_%s_half', kind);
+			END LOOP;
+		END \$\$;
+		VACUUM ANALYZE pair_btree, pair_maplet;
+		-- new: ids that are in none; half: every second one is there
+		CREATE PROCEDURE pair_more(kind text, what text) LANGUAGE plpgsql AS \$\$
+		DECLARE
+			round bigint := nextval(format('pair_round_%s_%s', kind, what)) - 1;
+			first bigint := CASE what WHEN 'new' THEN 10 * $rows::bigint ELSE 0 END + round * $batch;
+		BEGIN
+			FOR batch IN 0..$batches - 1 LOOP
+				EXECUTE format('INSERT INTO pair_%s AS c SELECT tenant_of(x), key(x), 1 FROM generate_series(\$1, \$1 + 999) x%s', kind,
+					CASE what WHEN 'half' THEN ' ON CONFLICT (tenant, id) DO UPDATE SET n = c.n + 1' ELSE '' END) USING first + batch * 1000;
+				COMMIT;
+			END LOOP;
+		END \$\$;
+		CREATE TABLE pair_asked AS SELECT tenant_of(g) AS tenant, key(g) AS id, g % 2 = 0 AS there
+			FROM (SELECT (x * 7919::bigint) % $rows * 2 + y AS g FROM generate_series(1, $lookups) x, generate_series(0, 1) y) s;
 	SQL
-	for way in btree both one; do
-		condition="a = k.a AND b = k.b"
-		[ $way != both ] || condition+=" AND both_of(a, b) = both_of(k.a, k.b)"
-		limit=$lookups
-		[ $way != one ] || limit=$((lookups / 100))
-		echo "DO 'DECLARE k record; BEGIN FOR k IN SELECT a, b FROM pairs LIMIT $limit LOOP PERFORM v FROM pair_$way WHERE $condition; END LOOP; END';" > "$work/$way.sql"
+	echo "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off;" > "$work/setup.sql"
+	for kind in btree maplet; do
+		for what in new ${unique:+half}; do
+			echo "CALL pair_more('$kind', '$what');" > "$work/${what}_$kind.sql"
+			list+=("${what}_$kind")
+		done
+		for what in there absent; do
+			[ $what = there ] && condition=there || condition="NOT there"
+			echo "DO 'DECLARE k record; BEGIN FOR k IN SELECT tenant, id FROM pair_asked WHERE $condition LOOP
+				PERFORM n FROM pair_$kind WHERE tenant = k.tenant AND id = k.id; END LOOP; END';" > "$work/${what}_$kind.sql"
+			list+=("${what}_$kind")
+		done
 	done
-	echo "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off;" > "$work/setup.sql"
-	measure_processor "$rounds" btree both one
-	heading "$(thousands "$rows") rows by two columns" maplet B-tree
-	btree=$(size_of "pg_relation_size('pair_btree_key')" "$rows")
-	declare -A text=([both]="an expression over both" [one]="an index on one, the other compared")
-	declare -A asked=([both]=$lookups [one]=$((lookups / 100)))
-	for way in both one; do
-		size=$(size_of "pg_relation_size('pair_${way}_key')" "$rows")
-		row "${text[$way]}: bytes a row" "$size" B "$btree" "$(calc "$size / $btree")"
-		us=$(calc "$(median $way) * 1000 / ${asked[$way]}")
-		base=$(calc "$(median btree) * 1000 / $lookups")
-		row "${text[$way]}: a look-up" "$us" us "$base" "$(calc "$us / $base")"
-	done
+	measure_processor "$rounds" "${list[@]}"
+	heading "$(thousands "$rows") rows and more by two columns, shared_buffers = $(sql -c 'SHOW shared_buffers')" maplet B-tree
+	faster new_maplet new_btree "${unique:+>= 0.85 x}" "$(thousands "$batch") new ids, 1,000 a statement: times faster"
+	[ -z "$unique" ] || faster half_maplet half_btree ">= 0.75 x" "$(thousands "$batch") ids by DO UPDATE, half of them there: times faster"
+	slower there_maplet there_btree "<= 1.3 x" "$(thousands "$lookups") look-ups, after these inserts: times slower"
+	slower absent_maplet absent_btree "<= 0.8 x" "$(thousands "$lookups") look-ups of absent keys: times slower"
+	sql -c "CREATE INDEX pair_one ON pair_maplet USING maplet (id)" -c "REINDEX TABLE pair_btree" -c "REINDEX INDEX pair_maplet_key"
+	base=$(sql -c "SELECT count(*) FROM pair_maplet")
+	size=$(size_of "pg_relation_size('pair_maplet_key')" "$base")
+	row "bytes a row, built anew" "$size" B "$(size_of "pg_relation_size('pair_btree_key')" "$base")"
+	row "... beside one of the id alone" "$size" B "$(size_of "pg_relation_size('pair_one')" "$base")" \
+		"$(calc "$size / $(size_of "pg_relation_size('pair_one')" "$base")")" "<= 1.03 x"
 }
 
 # ---- insert or update: of each batch half of the ids are there ----
