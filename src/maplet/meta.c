@@ -272,9 +272,9 @@ cache_view(Relation index, const MapletView *view)
 bool
 bloomfam_maplet_meta_refresh(Relation index, MapletView *view)
 {
-	const CachedView *cached = (const CachedView *) index->rd_amcache;
 	Buffer		buffer = ReadBuffer(index, 0);
 	Page		page = BufferGetPage(buffer);
+	const CachedView *cached = (const CachedView *) index->rd_amcache;
 	bool		changed;
 
 	if (view->meta.version == 0 && cached != NULL)

@@ -92,25 +92,63 @@ decide_column(Relation index, int number, const JoinIndexed *column, JoinIndexUs
 }
 
 /*
+ * Tells whether an index must be searched by all of its columns at once: whether there are several,
+ * and their access method does not let a condition on a column be left out.
+ */
+static bool
+needs_whole_key(Relation index)
+{
+	return index->rd_indam->amgettuple != NULL && !index->rd_indam->amoptionalkey &&
+		   IndexRelationGetNumberOfKeyAttributes(index) > 1;
+}
+
+/*
  * A BRIN index can be searched by any of its columns, an index of another type only by its first
- * one, and not at all if it needs conditions on all of them, as hashes of several columns do.  A
- * partial index cannot be searched.
+ * one, or by all at once.  A partial index cannot be searched.
  */
 JoinIndexUse
 bloomfam_join_index_use(Relation index, const JoinIndexed *column)
 {
 	const FormData_pg_index *form = index->rd_index;
-	int			n = index->rd_rel->relam == BRIN_AM_OID ? form->indnkeyatts :
-		form->indnkeyatts > 1 && !index->rd_indam->amoptionalkey ? 0 : 1;
+	int			n = index->rd_rel->relam == BRIN_AM_OID ? form->indnkeyatts : 1;
 	JoinIndexUse use = {.search = JOIN_INDEX_NOT};
 	int			i;
 
-	if (!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+	if (!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL) ||
+		needs_whole_key(index))
 		return use;
 	for (i = 0; i < n && use.search == JOIN_INDEX_NOT; i++)
 		if (form->indkey.values[i] == column->attribute)
 			use.search = decide_column(index, i, column, &use);
 	return use;
+}
+
+int
+bloomfam_join_index_use_whole(Relation index, const JoinIndexed *key, int nkey,
+							  JoinIndexUse *uses, int *columns)
+{
+	int			n = IndexRelationGetNumberOfKeyAttributes(index);
+	int			i;
+	int			j;
+
+	if (!needs_whole_key(index) ||
+		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+		return 0;
+	for (i = 0; i < n; i++)
+	{
+		AttrNumber	attribute = index->rd_index->indkey.values[i];
+
+		uses[i].search = JOIN_INDEX_NOT;
+		for (j = 0; j < nkey && uses[i].search == JOIN_INDEX_NOT; j++)
+			if (attribute != 0 && key[j].attribute == attribute)
+			{
+				uses[i].search = decide_column(index, i, &key[j], &uses[i]);
+				columns[i] = j;
+			}
+		if (uses[i].search == JOIN_INDEX_NOT)
+			return 0;
+	}
+	return n;
 }
 
 /*
@@ -134,17 +172,23 @@ bloomfam_join_index_open(Oid oid, Snapshot snapshot)
 	return NULL;
 }
 
+/* Returns the OIDs of a table's indexes, NIL if they are to be ignored. */
+static List *
+indexes_of(Relation table)
+{
+	if (!table->rd_rel->relhasindex || (IgnoreSystemIndexes && IsSystemRelation(table)))
+		return NIL;
+	return RelationGetIndexList(table);
+}
+
 List *
 bloomfam_join_indexes(Relation table, const JoinIndexed *column, Snapshot snapshot)
 {
 	List	   *by_key = NIL;
 	List	   *by_range = NIL;
-	List	   *all;
+	List	   *all = indexes_of(table);
 	ListCell   *lc;
 
-	if (!table->rd_rel->relhasindex || (IgnoreSystemIndexes && IsSystemRelation(table)))
-		return NIL;
-	all = RelationGetIndexList(table);
 	foreach(lc, all)
 	{
 		Relation	index = bloomfam_join_index_open(lfirst_oid(lc), snapshot);
@@ -161,4 +205,32 @@ bloomfam_join_indexes(Relation table, const JoinIndexed *column, Snapshot snapsh
 	}
 	list_free(all);
 	return list_concat(by_key, by_range);
+}
+
+List *
+bloomfam_join_whole_indexes(Relation table, const JoinIndexed *key, int nkey, Snapshot snapshot,
+							Bitmapset **columns)
+{
+	JoinIndexUse uses[INDEX_MAX_KEYS];
+	int			numbers[INDEX_MAX_KEYS];
+	List	   *result = NIL;
+	List	   *all = nkey > 1 ? indexes_of(table) : NIL;
+	ListCell   *lc;
+
+	foreach(lc, all)
+	{
+		Relation	index = bloomfam_join_index_open(lfirst_oid(lc), snapshot);
+		int			n;
+
+		if (index == NULL)
+			continue;
+		n = bloomfam_join_index_use_whole(index, key, nkey, uses, numbers);
+		if (n > 0)
+			result = lappend_oid(result, lfirst_oid(lc));
+		while (columns != NULL && n > 0)
+			*columns = bms_add_member(*columns, numbers[--n]);
+		index_close(index, AccessShareLock);
+	}
+	list_free(all);
+	return result;
 }

@@ -91,9 +91,21 @@ typedef struct JoinIndexUse
 } JoinIndexUse;
 
 /*
- * Returns how an index can be searched for a join's keys, judged by the index's definition alone.
+ * Returns how an index can be searched for a join's keys in one column, judged by the index's
+ * definition alone.
  */
 extern JoinIndexUse bloomfam_join_index_use(Relation index, const JoinIndexed *column);
+
+/*
+ * Returns how an index that must be searched by all of its columns at once, such as a maplet of
+ * several, can be searched for a join's keys.  Of the columns of the join's key, those whose
+ * attribute is 0 are not to be used.  Sets uses[] to how each column of the index is searched, and
+ * columns[] to the number, from 0, of the join's column that it is searched for.  Both have room
+ * for INDEX_MAX_KEYS.  Returns the number of columns of the index; 0 if it is another index, or a
+ * column of it is not in the join's key.
+ */
+extern int	bloomfam_join_index_use_whole(Relation index, const JoinIndexed *key, int nkey,
+										  JoinIndexUse *uses, int *columns);
 
 /*
  * Opens an index of a table that the caller has open and locked.  Returns NULL if the index is not
@@ -141,5 +153,13 @@ bloomfam_join_index_may_pay(double rows)
  * range.
  */
 extern List *bloomfam_join_indexes(Relation table, const JoinIndexed *column, Snapshot snapshot);
+
+/*
+ * Returns the OIDs of those indexes of a table that bloomfam_join_index_open() can open and that
+ * bloomfam_join_index_use_whole() says can be searched.  Adds the numbers of the join's columns
+ * that these are searched for to *columns, unless that is NULL.
+ */
+extern List *bloomfam_join_whole_indexes(Relation table, const JoinIndexed *key, int nkey,
+										 Snapshot snapshot, Bitmapset **columns);
 
 #endif							/* BLOOMFAM_JOIN_INDEX_H */

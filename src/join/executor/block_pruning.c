@@ -5,7 +5,9 @@
  *	  Finds by an index which blocks of a table can have rows that match a build side's keys.
  *
  * When the keys are known and the scan is about to read, an index is searched: a BRIN index for
- * ranges that the keys lie in, another index for one key after the other.  An index may return more
+ * ranges that the keys lie in, another index for one key after the other.  An index that must be
+ * searched by all of its columns is searched for all combinations of their keys, some of which no
+ * row of the build side may have.  An index may return more
  * blocks than those with matches, but never fewer: each row that the snapshot sees has an entry, or
  * its block is not summarized.  (Rows that PostgreSQL's own BRIN scans miss since version 16 are
  * added, see add_unsure_blocks().)
@@ -47,6 +49,9 @@
  * this.  Each process searches the index itself.
  */
 #define PARALLEL_FRACTION		3.0
+
+/* The largest number of combinations of keys that an index of several columns is searched for. */
+#define MOST_COMBINATIONS		65536
 
 /* The state of one search for blocks. */
 typedef struct Search
@@ -149,36 +154,61 @@ pays(const Search *search)
 /* ---- searching an index ---- */
 
 static void
-set_key(ScanKey key, const JoinIndexUse *use, const JoinIndexOperator *operator,
-		const Search *search, int64 value)
+set_key(ScanKey key, const JoinIndexUse *use, const JoinIndexOperator *operator, Oid type,
+		const JoinKeys *keys, int64 value)
 {
-	ScanKeyEntryInitialize(key, 0, use->column, operator->strategy, search->column.type,
-						   use->collation, operator->function,
-						   bloomfam_join_keys_datum(search->keys, value));
+	ScanKeyEntryInitialize(key, 0, use->column, operator->strategy, type, use->collation,
+						   operator->function, bloomfam_join_keys_datum(keys, value));
 }
 
-static JoinReason
-search_by_key(Search *search, Relation index, const JoinIndexUse *use)
+/* How one column of an index is searched for keys. */
+typedef struct SearchedColumn
 {
-	const JoinKeys *keys = search->keys;
-	double		rows_per_key = bloomfam_join_column_rows_per_value(
-		RelationGetRelid(search->table), search->column.attribute, search->rows);
+	JoinIndexUse use;
+	Oid			type;
+	const JoinKeys *keys;
+} SearchedColumn;
+
+/*
+ * Searches an index for each combination of the keys of n columns.  "rows_per_key" is the number of
+ * rows that are expected for one.
+ */
+static JoinReason
+search_by_key(Search *search, Relation index, const SearchedColumn *columns, int n,
+			  double rows_per_key)
+{
+	ScanKeyData keys[INDEX_MAX_KEYS];
+	double		combinations = 1;
 	bool		within = true;
 	IndexScanDesc scan;
-	int			i;
+	uint64		i;
+	int			j;
 
-	if (keys->phase != JOIN_KEYS_LISTED ||
-		keys->nvalues * (JOIN_ROWS_PER_KEY + rows_per_key * JOIN_ROWS_PER_TID) > search->budget)
-		return JOIN_BLOCKS_COSTLY;
-	scan = bloomfam_index_beginscan(search->table, index, search->snapshot, 1);
-	for (i = 0; i < keys->nvalues && within; i++)
+	for (j = 0; j < n; j++)
 	{
-		ScanKeyData key;
+		if (columns[j].keys->phase != JOIN_KEYS_LISTED)
+			return JOIN_BLOCKS_COSTLY;
+		combinations *= columns[j].keys->nvalues;
+	}
+	if (combinations * (JOIN_ROWS_PER_KEY + rows_per_key * JOIN_ROWS_PER_TID) > search->budget ||
+		combinations > MOST_COMBINATIONS)
+		return JOIN_BLOCKS_COSTLY;
+	scan = bloomfam_index_beginscan(search->table, index, search->snapshot, n);
+	for (i = 0; i < (uint64) combinations && within; i++)
+	{
+		uint64		rest = i;
 		ItemPointer tid;
 
 		CHECK_FOR_INTERRUPTS();
-		set_key(&key, use, &use->equal, search, keys->values[i]);
-		index_rescan(scan, &key, 1, NULL, 0);
+		for (j = 0; j < n; j++)
+		{
+			const JoinKeys *values = columns[j].keys;
+
+			set_key(&keys[j], &columns[j].use, &columns[j].use.equal, columns[j].type, values,
+					values->values[rest % values->nvalues]);
+			rest /= values->nvalues;
+		}
+		index_rescan(scan, keys, n, NULL, 0);
 		within = spend(search, JOIN_ROWS_PER_KEY);
 		while (within && (tid = index_getnext_tid(scan, ForwardScanDirection)) != NULL)
 		{
@@ -240,8 +270,10 @@ search_by_range(Search *search, Relation index, const JoinIndexUse *use)
 		uint64		before = search->nset;
 
 		CHECK_FOR_INTERRUPTS();
-		set_key(&keys[0], use, &use->not_less, search, ranges[i].smallest);
-		set_key(&keys[1], use, &use->not_greater, search, ranges[i].largest);
+		set_key(&keys[0], use, &use->not_less, search->column.type, search->keys,
+				ranges[i].smallest);
+		set_key(&keys[1], use, &use->not_greater, search->column.type, search->keys,
+				ranges[i].largest);
 		index_rescan(scan, keys, 2, NULL, 0);
 		index_getbitmap(scan, bitmap);
 		bloomfam_tbm_for_each_block(bitmap, add_block, search);
@@ -277,8 +309,17 @@ search_index(Search *search, Oid oid)
 	{
 		spend(search, JOIN_ROWS_PER_INDEX);
 		search->blocks->index = oid;
-		reason = use.search == JOIN_INDEX_BY_KEY ? search_by_key(search, index, &use)
-												 : search_by_range(search, index, &use);
+		if (use.search == JOIN_INDEX_BY_KEY)
+		{
+			SearchedColumn column = {use, search->column.type, search->keys};
+
+			reason = search_by_key(
+				search, index, &column, 1,
+				bloomfam_join_column_rows_per_value(RelationGetRelid(search->table),
+													search->column.attribute, search->rows));
+		}
+		else
+			reason = search_by_range(search, index, &use);
 	}
 	index_close(index, AccessShareLock);
 	return reason == JOIN_NO_REASON && !pays(search) ? JOIN_BLOCKS_MANY : reason;
@@ -323,6 +364,17 @@ begin_column(Search *search, int i, Oid type)
 	return bloomfam_join_index_is_enough(search->budget);
 }
 
+/* Removes the blocks that the search has not found from those that can match. */
+static void
+keep_common_blocks(const Search *search)
+{
+	JoinBlockPruning *blocks = search->blocks;
+	uint64		i;
+
+	for (i = 0; i <= blocks->nbits / 64; i++)
+		blocks->words[i] &= search->words[i];
+}
+
 /*
  * Searches the indexes of one column of the key until one gives a result.  Removes the blocks that
  * it does not have from blocks->words, so that this keeps the blocks that all columns have in
@@ -332,18 +384,89 @@ begin_column(Search *search, int i, Oid type)
 static JoinReason
 search_by_column(Search *search)
 {
-	JoinBlockPruning *blocks = search->blocks;
 	JoinReason	reason = JOIN_BLOCKS_NO_INDEX;
 	ListCell   *lc;
-	uint64		i;
 
 	foreach(lc, bloomfam_join_indexes(search->table, &search->column, search->snapshot))
 	{
 		reason = search_index(search, lfirst_oid(lc));
 		if (reason != JOIN_NO_REASON)
 			continue;
-		for (i = 0; i <= blocks->nbits / 64; i++)
-			blocks->words[i] &= search->words[i];
+		keep_common_blocks(search);
+		break;
+	}
+	return reason;
+}
+
+/*
+ * Fills key[] with the columns of the filter's key for a search by all of them at once, and sets
+ * the budget of it.  A column whose keys are not known gets attribute 0.  Returns false if the
+ * budget is too small.
+ */
+static bool
+begin_whole_key(Search *search, const JoinKeys *keys, JoinIndexed *key)
+{
+	const JoinBlockPruning *blocks = search->blocks;
+	int			i;
+
+	for (i = 0; i < blocks->info->ncolumns; i++)
+	{
+		Oid			type = keys != NULL ? keys[i].type : blocks->info->columns[i].indexed;
+		bool		known = OidIsValid(blocks->info->columns[i].indexed) &&
+			(keys == NULL || keys[i].phase == JOIN_KEYS_LISTED);
+
+		key[i] = (JoinIndexed) {
+			.attribute = known ? blocks->attributes[i] : 0,
+			.operator = blocks->info->columns[i].operator, .type = type,
+			.guarded = blocks->scan->ps.plan->qual != NIL
+		};
+	}
+	search->budget = search->rows * JOIN_INDEX_MOST_FRACTION;
+	if (bloomfam_join_filter == JOIN_FILTER_FORCE)
+		search->budget = get_float8_infinity();
+	return bloomfam_join_index_is_enough(search->budget);
+}
+
+/*
+ * Searches the indexes that must be searched by several columns of the key at once, until one gives
+ * a result, like search_by_column().  Returns JOIN_NO_REASON, or the reason why none did.
+ */
+static JoinReason
+search_by_whole_key(Search *search, const JoinKeys *keys)
+{
+	int			nkey = search->blocks->info->ncolumns;
+	JoinIndexed *key = palloc(nkey * sizeof(JoinIndexed));
+	JoinReason	reason = JOIN_BLOCKS_NO_INDEX;
+	ListCell   *lc;
+
+	if (nkey < 2 || !begin_whole_key(search, keys, key))
+		return reason;
+	foreach(lc, bloomfam_join_whole_indexes(search->table, key, nkey, search->snapshot, NULL))
+	{
+		Relation	index = bloomfam_join_index_open(lfirst_oid(lc), search->snapshot);
+		JoinIndexUse uses[INDEX_MAX_KEYS];
+		int			numbers[INDEX_MAX_KEYS];
+		SearchedColumn columns[INDEX_MAX_KEYS];
+		int			n;
+		int			i;
+
+		if (index == NULL)
+			continue;
+		n = bloomfam_join_index_use_whole(index, key, nkey, uses, numbers);
+		for (i = 0; i < n; i++)
+			columns[i] = (SearchedColumn) {uses[i], keys[numbers[i]].type, &keys[numbers[i]]};
+		memset(search->words, 0, size_of_words(search->blocks));
+		search->nset = 0;
+		spend(search, JOIN_ROWS_PER_INDEX);
+		search->blocks->index = lfirst_oid(lc);
+		if (n > 0)
+			reason = search_by_key(search, index, columns, n, 1);
+		index_close(index, AccessShareLock);
+		if (n > 0 && reason == JOIN_NO_REASON && !pays(search))
+			reason = JOIN_BLOCKS_MANY;
+		if (n == 0 || reason != JOIN_NO_REASON)
+			continue;
+		keep_common_blocks(search);
 		break;
 	}
 	return reason;
@@ -359,6 +482,7 @@ search_by_columns(Search *search, const JoinKeys *keys)
 	JoinBlockPruning *blocks = search->blocks;
 	JoinReason	result = JOIN_SKIP_KEYS_UNKNOWN;
 	Oid			searched = InvalidOid;
+	JoinReason	reason;
 	int			i;
 
 	Assert(search->nblocks > 0);
@@ -373,8 +497,7 @@ search_by_columns(Search *search, const JoinKeys *keys)
 	search->words = palloc(size_of_words(blocks));
 	for (i = 0; i < blocks->info->ncolumns; i++)
 	{
-		JoinReason	reason = JOIN_BLOCKS_COSTLY;
-
+		reason = JOIN_BLOCKS_COSTLY;
 		if (!OidIsValid(blocks->info->columns[i].indexed) ||
 			!bloomfam_join_keys_are_known(&keys[i]))
 			continue;
@@ -386,6 +509,12 @@ search_by_columns(Search *search, const JoinKeys *keys)
 		if (result != JOIN_NO_REASON)
 			result = reason;
 	}
+	reason = search_by_whole_key(search, keys);
+	if (reason == JOIN_NO_REASON)
+		searched = blocks->index;
+	if (reason == JOIN_NO_REASON ||
+		(reason != JOIN_BLOCKS_NO_INDEX && result != JOIN_NO_REASON))
+		result = reason;
 	if (OidIsValid(searched))
 		blocks->index = searched;
 	return result;
@@ -424,6 +553,7 @@ List *
 bloomfam_join_block_pruning_indexes(JoinBlockPruning *blocks)
 {
 	Search		search = begin_search(blocks, 0);
+	JoinIndexed *key = palloc(blocks->info->ncolumns * sizeof(JoinIndexed));
 	List	   *all = NIL;
 	int			i;
 
@@ -435,5 +565,9 @@ bloomfam_join_block_pruning_indexes(JoinBlockPruning *blocks)
 			all = list_concat_unique_oid(
 				all, bloomfam_join_indexes(search.table, &search.column, search.snapshot));
 	}
+	if (begin_whole_key(&search, NULL, key))
+		all = list_concat_unique_oid(
+			all, bloomfam_join_whole_indexes(search.table, key, blocks->info->ncolumns,
+											 search.snapshot, NULL));
 	return all;
 }

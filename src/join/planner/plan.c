@@ -163,10 +163,12 @@ indexed_columns(PlanContext *context, const JoinPushdown *pushdown, const JoinTa
 	Relation	table =
 		table_open(rt_fetch(scan->scanrelid, context->plan_info.stmt->rtable)->relid, NoLock);
 	Snapshot	snapshot = ActiveSnapshotSet() ? GetActiveSnapshot() : NULL;
+	int			ncolumns = pushdown->candidate.ncolumns;
+	JoinIndexed *key = palloc0(ncolumns * sizeof(JoinIndexed));
 	Bitmapset  *columns = NULL;
 	int			i;
 
-	for (i = 0; i < pushdown->candidate.ncolumns; i++)
+	for (i = 0; i < ncolumns; i++)
 	{
 		const JoinKeyColumn *column = &pushdown->candidate.columns[i];
 		JoinIndexed indexed = {
@@ -177,10 +179,14 @@ indexed_columns(PlanContext *context, const JoinPushdown *pushdown, const JoinTa
 			.guarded = scan->plan.qual != NIL
 		};
 
-		if (bloomfam_join_keys_can_keep(column->hashing.kind, indexed.type) &&
-			bloomfam_join_indexes(table, &indexed, snapshot) != NIL)
+		if (!bloomfam_join_keys_can_keep(column->hashing.kind, indexed.type))
+			continue;
+		key[i] = indexed;
+		if (bloomfam_join_indexes(table, &indexed, snapshot) != NIL)
 			columns = bms_add_member(columns, i);
 	}
+	(void) bloomfam_join_whole_indexes(table, key, ncolumns, snapshot, &columns);
+	pfree(key);
 	table_close(table, NoLock);
 	return columns;
 }
