@@ -156,7 +156,8 @@ catalog_changed(Datum arg, int cache, uint32 hash)
 static void
 watch_catalogs(void)
 {
-	static const int caches[] = {AMOPSTRATEGY, AMPROCNUM, CLAOID, COLLOID, OPEROID, PROCOID, TYPEOID};
+	static const int caches[] = {AMOPSTRATEGY, AMPROCNUM, CLAOID, COLLOID, OPEROID, PROCOID,
+	TYPEOID};
 	static bool watched = false;
 	int			i;
 

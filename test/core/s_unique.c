@@ -11,7 +11,7 @@
  *
  * A program consists of three transactions, which insert two keys, insert and skip a conflict, or
  * delete, and commit or not.  With LONG=1, all programs of one statement for each transaction are
- * tried, and every 61st program whose transactions have two statements; otherwise a part of these
+ * tried, and every 127th program whose transactions have two statements; otherwise a part of these
  * programs.  A state that was reached before, by 64 bits of its hash, is not followed again.  At
  * the end the model itself is tested: with a step left out, or two steps in another order, it must
  * find a fault.
@@ -47,7 +47,9 @@ typedef enum Mistake
 	NO_COMPARISON,				/* each row that the index names is taken for one with the key */
 	WAIT_WITH_LOCK,				/* the key stays locked during the wait for a transaction */
 	NO_WAITING_TAIL,			/* the tail that waits for its flush is not searched */
-	FLUSH_IN_TWO_CHANGES		/* the tail is given up before its run is listed */
+	FLUSH_IN_TWO_CHANGES,		/* the tail is given up before its run is listed */
+	REMEMBERED_TOO_LONG,		/* what a search remembers is used for other versions, too */
+	REMEMBERED_TAIL				/* the active tail is not searched again, either */
 } Mistake;
 
 typedef struct Program
@@ -78,6 +80,7 @@ typedef struct Page
 
 typedef struct Copy
 {
+	uint8_t		version;
 	uint8_t		active;
 	uint8_t		pending;
 	uint8_t		tail_ids[2];
@@ -98,6 +101,15 @@ typedef struct Session
 	uint8_t		row;			/* Place of the inserted row; NOBODY: none. */
 	uint8_t		read;			/* Number of the copy's pages that were read. */
 	uint8_t		found;			/* Places that the search has found, as bits. */
+
+	/*
+	 * What the session's last search found outside the active tail, as bits, and its hash and
+	 * version; the version is 0 if there is nothing to remember.
+	 */
+	uint8_t		remembered;
+	uint8_t		remembered_hash;
+	uint8_t		remembered_version;
+
 	/* True if there may be a conflict, so that the row is taken back. */
 	uint8_t		maybe;
 	uint8_t		waits_for;		/* Session for which the session waits. */
@@ -225,6 +237,8 @@ copy_metapage(const State *state, Session *session)
 {
 	int			i;
 
+	/* Each change of the metapage that searches must see takes an id. */
+	session->copy.version = state->next_id;
 	session->copy.active = state->active;
 	session->copy.pending = state->pending;
 	session->copy.listed = state->listed;
@@ -258,6 +272,14 @@ has_page(const Program *program, const Copy *copy, int number)
 	return copy->listed & 1 << (number - 2);
 }
 
+/* Returns whether an insert's search need not go beyond the active tail. */
+static bool
+remembers(const Program *program, const Session *session, int hash)
+{
+	return !session->searches && session->remembered_version != 0 && session->remembered_hash == hash &&
+		(session->remembered_version == session->copy.version || program->mistake == REMEMBERED_TOO_LONG);
+}
+
 /* Reads the next page of a session's copy. */
 static void
 read_page(const Program *program, const State *state, Session *session, int hash)
@@ -268,6 +290,12 @@ read_page(const Program *program, const State *state, Session *session, int hash
 	const Page *page = number < 2 ? &state->tails[tail] : &state->runs[number - 2];
 	uint8_t		id = number < 2 ? copy->tail_ids[tail] : copy->run_ids[number - 2];
 
+	if (number == 0 && program->mistake == REMEMBERED_TAIL && remembers(program, session, hash))
+	{
+		session->found |= session->remembered;
+		end_reading(session);
+		return;
+	}
 	if (page->id != id)
 	{
 		/* The page belongs to another tail or run by now, so the search begins again. */
@@ -275,12 +303,30 @@ read_page(const Program *program, const State *state, Session *session, int hash
 		return;
 	}
 	session->found |= page->entries[hash];
+	if (number > 0)
+		session->remembered |= page->entries[hash];
+	else if (remembers(program, session, hash))
+	{
+		session->found |= session->remembered;
+		end_reading(session);
+		return;
+	}
+	else
+	{
+		session->remembered = 0;
+		session->remembered_version = 0;
+	}
 	do
 		session->read++;
 	while (session->read < 2 + RUNS && !has_page(program, copy, session->read));
 	if (session->read == 2 + RUNS)
+	{
+		session->remembered_hash = hash;
+		session->remembered_version = copy->version;
 		end_reading(session);
+	}
 }
+
 static int
 put_row(State *state, int who, int key, bool speculative)
 {
@@ -367,6 +413,9 @@ end_transaction(State *state, int who, Fate fate)
 	next_operation(session);
 	session->operation = 0;
 	session->searches = 0;
+	session->remembered = 0;
+	session->remembered_hash = 0;
+	session->remembered_version = 0;
 	session->step = END;
 	for (i = 0; i < SLOTS; i++)
 		if (is_live(state, &state->rows[i]))
@@ -681,9 +730,32 @@ visit(uint64_t hash)
 	return true;
 }
 
+/*
+ * Forgets what sessions remember of versions that are over, so that states which differ in nothing
+ * else are one.
+ */
 static void
-push(const State *state)
+forget_old_versions(const Program *program, State *state)
 {
+	int			i;
+
+	for (i = 0; i < SESSIONS && program->mistake != REMEMBERED_TOO_LONG; i++)
+	{
+		Session    *session = &state->sessions[i];
+
+		if (session->step != READ && session->remembered_version != state->next_id)
+		{
+			session->remembered = 0;
+			session->remembered_hash = 0;
+			session->remembered_version = 0;
+		}
+	}
+}
+
+static void
+push(const Program *program, State *state)
+{
+	forget_old_versions(program, state);
 	if (!visit(state_hash(state)))
 		return;
 	if (stack_n == stack_room)
@@ -756,7 +828,7 @@ explore(const Program *program, size_t *n, size_t *cut)
 		memset(visited, 0, visited_room * sizeof(uint64_t));
 	stack_n = 0;
 	first_state(program, &state);
-	push(&state);
+	push(program, &state);
 	while (stack_n > 0 && fault == NULL)
 	{
 		State		from = stack[--stack_n];
@@ -772,7 +844,7 @@ explore(const Program *program, size_t *n, size_t *cut)
 			if (state.sessions[i].step == CUT)
 				*cut += 1;
 			else if (fault == NULL)
-				push(&state);
+				push(program, &state);
 		}
 		if (!goes_on)
 			check_standstill(&from);
@@ -780,7 +852,7 @@ explore(const Program *program, size_t *n, size_t *cut)
 		{
 			state = from;
 			if (i == 0 ? switch_tails(&state) : i == 1 ? flush(program, &state) : i == 2 ? merge(&state) : vacuum(&state))
-				push(&state);
+				push(program, &state);
 		}
 	}
 	*n = visited_n;
@@ -864,13 +936,13 @@ programs(int first, int n, int every, const char *what)
 static void
 one_statement(void)
 {
-	programs(0, SINGLE, test_is_long() ? 1 : test_is_everyday() ? 41 : 13, "transactions of one statement");
+	programs(0, SINGLE, test_is_long() ? 1 : test_is_everyday() ? 83 : 13, "transactions of one statement");
 }
 
 static void
 two_statements(void)
 {
-	programs(SINGLE, 2 * SINGLE, test_is_long() ? 61 : test_is_everyday() ? 1009 : 401, "transactions of two statements");
+	programs(SINGLE, 2 * SINGLE, test_is_long() ? 127 : test_is_everyday() ? 2003 : 401, "transactions of two statements");
 }
 
 /* Checks that the model finds every built-in fault by some program. */
@@ -878,10 +950,10 @@ static void
 mistakes(void)
 {
 	static const char *const names[] = {"", "no lock", "early copy", "early unlock", "no comparison",
-	"wait with lock", "no waiting tail", "flush in two changes"};
+	"wait with lock", "no waiting tail", "flush in two changes", "remembered too long", "remembered tail"};
 	int			mistake;
 
-	for (mistake = NO_LOCK; mistake <= FLUSH_IN_TWO_CHANGES; mistake++)
+	for (mistake = NO_LOCK; mistake <= REMEMBERED_TAIL; mistake++)
 	{
 		const char *found = NULL;
 		char		name[100] = "";

@@ -397,38 +397,40 @@ CROSS JOIN LATERAL (SELECT relam, reltuples, pg_relation_size(oid) AS size FROM 
 JOIN pg_am am ON am.oid = c.relam AND am.amname = 'btree'
 JOIN pg_class t ON t.oid = i.indrelid AND t.reltuples > 10000
 JOIN pg_namespace n ON n.oid = t.relnamespace AND n.nspname NOT LIKE 'pg\_%'
-JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
-JOIN pg_stats s ON (s.schemaname, s.tablename, s.attname) = (n.nspname, t.relname, a.attname)
-JOIN pg_opclass o ON o.oid = i.indclass[0]
-WHERE i.indnatts = 1 AND abs(s.correlation) < 0.1 AND (s.n_distinct < -0.5 OR s.n_distinct > t.reltuples / 2)
-    AND EXISTS (SELECT FROM pg_opclass m JOIN pg_am mam ON mam.oid = m.opcmethod AND mam.amname = 'maplet' WHERE m.opcintype = o.opcintype)
+CROSS JOIN LATERAL (
+    SELECT count(*) AS columns, min(abs(s.correlation)) AS order, -- how many different keys: the product of the columns'
+        exp(sum(ln(CASE WHEN s.n_distinct < 0 THEN -s.n_distinct * t.reltuples WHEN s.n_distinct > 0 THEN s.n_distinct ELSE 1 END))) AS keys
+    FROM unnest(i.indkey::int2[], i.indclass::oid[]) k (attnum, opclass)
+    JOIN pg_attribute a ON (a.attrelid, a.attnum) = (i.indrelid, k.attnum)
+    JOIN pg_stats s ON (s.schemaname, s.tablename, s.attname) = (n.nspname, t.relname, a.attname)
+    JOIN pg_opclass o ON o.oid = k.opclass
+    WHERE EXISTS (SELECT FROM pg_opclass m JOIN pg_am mam ON mam.oid = m.opcmethod AND mam.amname = 'maplet' WHERE m.opcintype = o.opcintype)) k
+WHERE k.columns = i.indnatts AND k.order < 0.1 AND (i.indisunique OR k.keys > t.reltuples / 2)
 ORDER BY c.size DESC;
 \o
 \set VERBOSITY default
 
 -- docs/maplet.md, example 3
+CREATE TABLE price (shop int, article bigint, cents int);
+CREATE INDEX price_key ON price USING maplet (shop, article);
+INSERT INTO price SELECT g % 300, g / 300, g FROM generate_series(1, 90000) g;
+
+SELECT cents FROM price WHERE shop = 7 AND article = 100;
+
+-- docs/maplet.md, example 4
 CREATE TABLE event (id text, payload text, EXCLUDE USING maplet (id WITH =));
 INSERT INTO event VALUES ('a', 'first'), ('b', 'second') ON CONFLICT DO NOTHING;
 INSERT INTO event VALUES ('a', 'again'), ('c', 'third') ON CONFLICT DO NOTHING;
 
 SELECT id, payload FROM event ORDER BY id;
 
--- docs/maplet.md, example 4
+-- docs/maplet.md, example 5
 SELECT maplet_may_contain('trace_id', md5('4711')::uuid) AS there, maplet_may_contain('trace_id', md5('nobody')::uuid) AS not_there;
 
--- docs/maplet.md, example 5
+-- docs/maplet.md, example 6
 MERGE INTO event e USING (VALUES ('a', 'changed'), ('d', 'new')) AS v (id, payload) ON e.id = v.id
 WHEN MATCHED THEN UPDATE SET payload = v.payload
 WHEN NOT MATCHED THEN INSERT VALUES (v.id, v.payload);
-
--- docs/maplet.md, example 6
-CREATE TABLE price (shop int, article bigint, cents int);
-CREATE FUNCTION price_key(shop int, article bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN bloom_hash(bloom_key((shop, article)));
-CREATE INDEX price_key ON price USING maplet (price_key(shop, article));
-INSERT INTO price SELECT g % 300, g / 300, g FROM generate_series(1, 90000) g;
-
-SELECT cents FROM price WHERE price_key(shop, article) = price_key(7, 100) AND shop = 7 AND article = 100;
 
 -- docs/maplet.md, example 7
 CREATE TABLE visit (id uuid, day int) PARTITION BY LIST (day);

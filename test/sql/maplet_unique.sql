@@ -225,6 +225,33 @@ ALTER TABLE pairs ALTER tenant SET NOT NULL, ALTER id SET NOT NULL, REPLICA IDEN
 SELECT indisreplident FROM pg_index WHERE indexrelid = 'pairs_both'::regclass;
 DROP TABLE pairs;
 
+-- a B-tree is replaced, with the foreign keys that refer to it
+CREATE TABLE replaced (tenant int NOT NULL, id int NOT NULL, n int, CONSTRAINT replaced_key UNIQUE (tenant, id));
+CREATE TABLE replaced_refers (tenant int, id int, CONSTRAINT refers_key FOREIGN KEY (tenant, id) REFERENCES replaced (tenant, id));
+INSERT INTO replaced SELECT g % 10, g, g FROM generate_series(1, 1000) g;
+INSERT INTO replaced_refers SELECT tenant, id FROM replaced;
+CREATE UNIQUE INDEX CONCURRENTLY replaced_new ON replaced USING maplet (tenant, id);
+INSERT INTO replaced VALUES (1, 1, 0), (1, 2, 0) ON CONFLICT (tenant, id) DO UPDATE SET n = 0 RETURNING *;
+ALTER TABLE replaced REPLICA IDENTITY USING INDEX replaced_new;
+ALTER TABLE replaced DROP CONSTRAINT replaced_key;
+BEGIN;
+ALTER TABLE replaced_refers DROP CONSTRAINT refers_key;
+ALTER TABLE replaced DROP CONSTRAINT replaced_key;
+ALTER TABLE replaced_refers ADD CONSTRAINT refers_key FOREIGN KEY (tenant, id) REFERENCES replaced (tenant, id) NOT VALID;
+COMMIT;
+ALTER TABLE replaced_refers VALIDATE CONSTRAINT refers_key;
+ALTER INDEX replaced_new RENAME TO replaced_key;
+SELECT conname, convalidated, conindid::regclass FROM pg_constraint WHERE conrelid = 'replaced_refers'::regclass;
+INSERT INTO replaced VALUES (1, 1, 0);
+INSERT INTO replaced_refers VALUES (1, 5);
+DELETE FROM replaced WHERE id = 7;
+ALTER TABLE replaced ADD CONSTRAINT replaced_again UNIQUE USING INDEX replaced_key;
+-- and back
+CREATE UNIQUE INDEX CONCURRENTLY replaced_old ON replaced (tenant, id);
+SET client_min_messages = warning;
+DROP TABLE replaced, replaced_refers;
+RESET client_min_messages;
+
 --
 -- What cannot be
 --

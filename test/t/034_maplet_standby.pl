@@ -14,20 +14,20 @@ my $primary = start_node('primary', '', allows_streaming => 1);
 
 $primary->safe_psql('postgres', q{
 	-- a page that is not so full that readers prune it, whose replay would wait for the snapshot
-	CREATE TABLE t (n int);
-	INSERT INTO t SELECT g FROM generate_series(1, 100) g;
-	CREATE INDEX t_again ON t USING maplet (n);
+	CREATE TABLE t (n int, m int);
+	INSERT INTO t SELECT g, g FROM generate_series(1, 100) g;
+	CREATE INDEX t_again ON t USING maplet (n, m);
 });
 my $standby = start_standby($primary);
 
 # rows are deleted and an index is built behind the back of a snapshot, which has asked nothing of the table yet: the locks of REINDEX, which are
 # replayed, would wait for that
 my $rows = 100;
-foreach my $case ([ 't_new', 'CREATE INDEX t_new ON t USING maplet (n)' ], [ 't_again', 'REINDEX INDEX t_again' ],
-	[ 't_last', 'CREATE INDEX t_last ON t USING maplet (n)', 'promotion' ])
+foreach my $case ([ 't_new', 'CREATE INDEX t_new ON t USING maplet (n, m)' ], [ 't_again', 'REINDEX INDEX t_again' ],
+	[ 't_last', 'CREATE INDEX t_last ON t USING maplet (n, m)', 'promotion' ])
 {
 	my ($index, $command, $promotion) = @$case;
-	my $check = "SELECT count(*), count(*) FILTER (WHERE maplet_may_contain('$index', n)) FROM t";
+	my $check = "SELECT count(*), count(*) FILTER (WHERE maplet_may_contain('$index', n, m)) FROM t";
 	my $old = session($standby);
 
 	is(ask($old, 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1'), 1, 'a snapshot of before');
@@ -45,7 +45,7 @@ foreach my $case ([ 't_new', 'CREATE INDEX t_new ON t USING maplet (n)' ], [ 't_
 
 	$rows -= 10;
 	is(ask($old, $check), "$rows|$rows", '... the index has all rows that another one sees');
-	is(ask($old, "SELECT count(*) FROM t WHERE maplet_may_contain('$index', -n)"), 0, '... says no again');
+	is(ask($old, "SELECT count(*) FROM t WHERE maplet_may_contain('$index', -n, m)"), 0, '... says no again');
 	is(ask($old, "SELECT maplet_check('$index', true)"), '', '... and is whole');
 	$old->{in} .= "\\q\n";
 	$old->{run}->finish;
