@@ -219,8 +219,9 @@ bloomfam_key_check_collation(Oid collation)
 BloomfamHasher *
 bloomfam_other_hasher(Oid type, Oid collation)
 {
-	/* The type cache finds only a hash function that goes with the type's equality. */
-	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC);
+	/* The type cache finds only a hash function that goes with the equality that it has found. */
+	TypeCacheEntry *entry = lookup_type_cache(type,
+											  TYPECACHE_EQ_OPR | TYPECACHE_HASH_EXTENDED_PROC);
 	BloomfamHasher *hasher;
 	StringInfoData name;
 

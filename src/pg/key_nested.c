@@ -346,17 +346,11 @@ key_multirange(BloomfamHasher *hasher, Datum key)
 	return hash;
 }
 
-/*
- * Raises an error if a range type's operator class has another equality than its subtype.  Ranges
- * compare their bounds by that operator class, so values that the subtype's hasher tells apart
- * might be equal to the range.
- */
-static void
-check_range_equality(TypeCacheEntry *range)
+bool
+bloomfam_range_has_default_equality(const TypeCacheEntry *range)
 {
 	HeapTuple	tuple = SearchSysCache1(RANGETYPE, ObjectIdGetDatum(range->type_id));
 	Oid			opclass;
-	Oid			subtype = range->rngelemtype->type_id;
 	Oid			opfamily;
 	Oid			opcintype;
 	Oid			equality;
@@ -369,14 +363,24 @@ check_range_equality(TypeCacheEntry *range)
 	if (!get_opclass_opfamily_and_input_type(opclass, &opfamily, &opcintype))
 		elog(ERROR, "cache lookup failed for operator class %u", opclass);
 	equality = get_opfamily_member(opfamily, opcintype, opcintype, BTEqualStrategyNumber);
-	if (!OidIsValid(equality) || equality != lookup_type_cache(subtype, TYPECACHE_EQ_OPR)->eq_opr)
+	return OidIsValid(equality) &&
+		   equality == lookup_type_cache(range->rngelemtype->type_id, TYPECACHE_EQ_OPR)->eq_opr;
+}
+
+/*
+ * Raises an error if values that the bounds' hasher tells apart might be equal to the range.
+ */
+static void
+check_range_equality(const TypeCacheEntry *range)
+{
+	if (!bloomfam_range_has_default_equality(range))
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("cannot hash keys of type %s", format_type_be(range->type_id)),
 			 errdetail("The operator class of the range type has another equality than its "
 					   "subtype %s by default.",
-					   format_type_be(subtype)),
+					   format_type_be(range->rngelemtype->type_id)),
 			 errhint("Use a range type with the subtype's default operator class.")));
 }
 

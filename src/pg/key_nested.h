@@ -16,6 +16,12 @@
 #include "pg/key.h"
 
 /*
+ * Returns whether a range type compares its bounds by the equality of their type.  It does not if
+ * its operator class is another one than the default, which the bounds' hash function follows.
+ */
+extern bool bloomfam_range_has_default_equality(const TypeCacheEntry *range);
+
+/*
  * Make the hashers of arrays, ranges, multiranges and rows, in the current memory context.  Each is
  * made of the hashers of its parts, which must live as long.
  */

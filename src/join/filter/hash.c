@@ -29,11 +29,18 @@
 
 #include "join/filter/hash.h"
 #include "pg/compat.h"
+#include "pg/key_nested.h"
 
 static bool
 is_integer(Oid type)
 {
 	return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+static bool
+is_nondeterministic(Oid collation)
+{
+	return OidIsValid(collation) && !get_collation_isdeterministic(collation);
 }
 
 /*
@@ -57,7 +64,7 @@ equality_is_of_bytes(Oid type, Oid collation)
 
 	for (i = 0; i < lengthof(plain_types); i++)
 		if (plain_types[i] == type)
-			return !OidIsValid(collation) || get_collation_isdeterministic(collation);
+			return !is_nondeterministic(collation);
 	return false;
 }
 
@@ -117,16 +124,19 @@ is_own_scalar(Oid type)
 
 /*
  * Replaces the 32-bit hash functions in *result by the 64-bit ones, if the server's own operator
- * family has them for its own types.  The 64-bit function of an extension may disagree with its
- * operators: no join calls it, so nobody would have noticed.
+ * family has them for its own types.  A 64-bit function may disagree with the operators, and nobody
+ * would have noticed, as no join calls it.  An extension's may, and so does the server's for bpchar
+ * under a nondeterministic collation: in PostgreSQL 15 it hashes the trailing blanks, which the
+ * operator ignores.
  */
 static void
-take_long_functions(Oid operator, JoinHashing *result)
+take_long_functions(Oid operator, Oid collation, JoinHashing *result)
 {
 	const TypeCacheEntry *outer;
 	const TypeCacheEntry *inner;
 
-	if (!is_own_scalar(result->outer.type) || !is_own_scalar(result->inner.type))
+	if (!is_own_scalar(result->outer.type) || !is_own_scalar(result->inner.type) ||
+		is_nondeterministic(collation))
 		return;
 	outer = lookup_type_cache(result->outer.type, TYPECACHE_HASH_EXTENDED_PROC);
 	inner = lookup_type_cache(result->inner.type, TYPECACHE_HASH_EXTENDED_PROC);
@@ -146,8 +156,10 @@ take_long_functions(Oid operator, JoinHashing *result)
 static bool
 can_hash_part(Oid type, Oid collation)
 {
-	return bloomfam_join_can_hash(lookup_type_cache(type, TYPECACHE_HASH_PROC)->hash_proc, type,
-								  collation);
+	/* The type cache has only a hash function that fits the equality, if it has looked for that. */
+	const TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR | TYPECACHE_HASH_PROC);
+
+	return bloomfam_join_can_hash(entry->hash_proc, type, collation);
 }
 
 static bool
@@ -194,6 +206,7 @@ bloomfam_join_can_hash(Oid function, Oid type, Oid collation)
 			if (range->rngtype != NULL)
 				range = range->rngtype;
 			return range->rngelemtype != NULL &&
+				   bloomfam_range_has_default_equality(range) &&
 				   can_hash_part(range->rngelemtype->type_id, range->rng_collation);
 		case F_HASHNAME:
 			/*
@@ -201,9 +214,13 @@ bloomfam_join_can_hash(Oid function, Oid type, Oid collation)
 			 * hash joins lose rows of equal names that have different hashes; a merge join does not
 			 * lose them, nor may a filter.
 			 */
-			return OidIsValid(collation) && get_collation_isdeterministic(collation);
+			return OidIsValid(collation) && !is_nondeterministic(collation);
+		case F_HASHTEXT:
+		case F_HASHBPCHAR:
+			return true;
 		default:
-			return OidIsValid(function);
+			/* Of other functions it is not known whether they obey such a collation. */
+			return OidIsValid(function) && !is_nondeterministic(collation);
 	}
 }
 
@@ -235,7 +252,7 @@ bloomfam_join_hashing(Oid operator, Oid collation, Oid outer_type, Oid inner_typ
 	else
 	{
 		result->kind = JOIN_HASH_FAMILY;
-		take_long_functions(operator, result);
+		take_long_functions(operator, collation, result);
 	}
 	if (result->kind == JOIN_HASH_NUMBER || result->kind == JOIN_HASH_BYTES)
 		outer->function = inner->function = InvalidOid;

@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "access/transam.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -29,6 +30,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/selfuncs.h"
+#include "utils/syscache.h"
 
 #include "join/base/column.h"
 #include "join/base/column_stats.h"
@@ -37,8 +39,17 @@
 #include "join/planner/prune_cost.h"
 #include "pg/compat.h"
 #include "pg/expression.h"
+#include "pg/plan_nodes.h"
 
 /* ---- functions that are used both while paths are made and for finished plans ---- */
+
+/* Makes a plan depend on a hash function, which can be taken out of its operator family. */
+static void
+depend_on_function(const JoinPlanInfo *plan_info, Oid function)
+{
+	if (function >= FirstNormalObjectId)
+		bloomfam_plan_depends_on(plan_info->stmt, PROCOID, function);
+}
 
 JoinReason
 bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute, Oid outer_type, Oid operator,
@@ -56,6 +67,11 @@ bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute, Oid outer_t
 	}
 	if (!bloomfam_join_hashing(operator, collation, outer_type, inner_type, &key->hashing))
 		return JOIN_KEY_HAS_NO_HASH;
+	if (plan_info != NULL)
+	{
+		depend_on_function(plan_info, key->hashing.outer.function);
+		depend_on_function(plan_info, key->hashing.inner.function);
+	}
 	/*
 	 * The build node evaluates a copy of the build side's expression.  An expression with a subplan
 	 * cannot be used, since there would be no copy of the subplan.
