@@ -3,7 +3,7 @@
 # snapshot, at any time while indexes are built and rebuilt concurrently and vacuumed beside them, after all processes were killed, on a standby, and when
 # that is promoted.  Ranges of one page go through all of their states in no time.
 #
-# LONG in the environment: as many rounds as are worth trying after a change of the index.
+# LONG in the environment: as many rounds as are worth trying after a change of the index, and 100,000 queries of each condition in a small table.
 
 use strict;
 use warnings;
@@ -15,6 +15,7 @@ use Test::More;
 
 my $rounds = $ENV{LONG} ? 20 : 2;
 my $kills = $ENV{LONG} ? 20 : 2;
+my $queries = $ENV{LONG} ? 100000 : 0;
 my $node = start_node('primary', "shared_buffers = 16MB\nwal_consistency_checking = all\nmax_wal_size = 512MB\n", allows_streaming => 1);
 
 $node->safe_psql('postgres', q{
@@ -33,6 +34,12 @@ $node->safe_psql('postgres', q{
 	ALTER TABLE long ALTER line SET STORAGE EXTERNAL;
 	INSERT INTO long (line) SELECT repeat(md5(g::text), 80) FROM generate_series(1, 3000) g;
 	CREATE INDEX long_line ON long USING signature (line) WITH (pages_per_range = 1);
+	CREATE TABLE few (LIKE log INCLUDING ALL);
+	CREATE INDEX few_line ON few USING signature (line) WITH (pages_per_range = 1);
+	CREATE INDEX few_rest ON few USING signature (tags, doc jsonb_path_ops, k) WITH (pages_per_range = 2);
+	CREATE INDEX few_part ON few USING signature (words, upper(line)) WITH (pages_per_range = 1) WHERE k % 2 = 0;
+	INSERT INTO few (k, line, tags, doc) SELECT k, line, tags, doc FROM log WHERE n <= 300;
+	CREATE SEQUENCE asked;
 });
 
 # in the snapshot of the statement that calls them: a query of each class by the index, and by the table
@@ -51,9 +58,12 @@ foreach my $name (sort keys %conditions)
 {
 	foreach my $by ([ 'index', 'enable_seqscan = off SET enable_indexscan = off' ], [ 'table', 'enable_bitmapscan = off SET enable_indexscan = off' ])
 	{
-		$node->safe_psql('postgres', qq{
-			CREATE FUNCTION ${name}_by_$by->[0](key int) RETURNS text STABLE LANGUAGE plpgsql SET $by->[1] SET plan_cache_mode = force_custom_plan AS \$\$
-			BEGIN RETURN (SELECT (count(*), sum(n), sum(v)) FROM log WHERE $conditions{$name}); END \$\$});
+		foreach my $table ([ log => '' ], [ few => 'few_' ])
+		{
+			$node->safe_psql('postgres', qq{
+				CREATE FUNCTION $table->[1]${name}_by_$by->[0](key int) RETURNS text STABLE LANGUAGE plpgsql SET $by->[1] SET plan_cache_mode = force_custom_plan AS \$\$
+				BEGIN RETURN (SELECT (count(*), sum(n), sum(v)) FROM $table->[0] WHERE $conditions{$name}); END \$\$});
+		}
 	}
 	my $query = "SELECT FROM log WHERE $conditions{$name}" =~ s/\bkey\b/5/gr;
 	like($node->safe_psql('postgres', "SET enable_seqscan = off; EXPLAIN $query"), qr/Bitmap Index Scan on log_(line|rest|part)/, "$name: an index is used");
@@ -132,6 +142,25 @@ cmp_ok($info{dirty}, '>', 0, '... and dirty ranges');
 $node->safe_psql('postgres', 'VACUUM log');
 cmp_ok($node->safe_psql('postgres', q{SELECT dirty FROM signature_info('log_line')}), '<', $info{dirty} / 4, '... which VACUUM summarizes anew');
 check($node, 'after VACUUM');
+
+# many queries of a small table, half of whose rows change all the time
+if ($queries > 0)
+{
+	my %few = (
+		insert => [ 6, q{INSERT INTO few (k, line, tags, doc, v) SELECT k, line, tags, doc, v FROM log WHERE n BETWEEN :n AND :n + 19;} ],
+		update => [ 3, q{UPDATE few SET v = v + 1, line = line || ' ' || v WHERE k % 100 = :key % 100;} ],
+		delete => [ 4, q{DELETE FROM few WHERE n < (SELECT max(n) - 600 FROM few) OR n % 50 = :key % 50;} ],
+		vacuum => [ 1, q{VACUUM few;} ],
+		ask => [ 6, q{SELECT nextval('asked'), 1 / (} . ($equal =~ s/\b(\w+_by_)/few_$1/gr =~ s/:key/key/gr) . q{)::int FROM (SELECT k AS key FROM log WHERE n > :n LIMIT 50) s;} ]);
+
+	$node->safe_psql('postgres', 'VACUUM ANALYZE few');
+	($run, $errors) = start_writers($node, 6000, %few);
+	sleep 5 while $run->pumpable && $node->safe_psql('postgres', 'SELECT last_value FROM asked') < $queries;
+	$run->signal('TERM');
+	$run->finish;
+	unlike(slurp_file($errors), qr/ERROR|aborted/, "no difference in $queries queries of each condition") or diag(slurp_file($errors));
+	cmp_ok($node->safe_psql('postgres', 'SELECT last_value FROM asked'), '>=', $queries, '... that have been asked');
+}
 
 # a standby, and one that is promoted after the primary was killed
 my $standby = start_standby($node);
