@@ -55,11 +55,14 @@ bloomfam_index_open(Oid index, const char *method, ambuild_function build, LOCKM
 	Oid			table = IndexGetRelation(index, true);
 	Relation	rel;
 
+	if (get_rel_name(index) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", index)));
 	if (!OidIsValid(table))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a %s index",
-						get_rel_name(index) != NULL ? get_rel_name(index) : "(dropped)", method)));
+				 errmsg("\"%s\" is not a %s index", get_rel_name(index), method)));
 	if (!may_open(index, user))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

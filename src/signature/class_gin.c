@@ -126,9 +126,13 @@ extract(SignatureColumn *column, Datum value, SignatureKeys *keys)
 	if (values == NULL)
 		return;
 	for (i = 0; i < n; i++)
+	{
 		if (nulls == NULL || !nulls[i])
 			signature_keys_add(keys, signature_hash(column, self->hasher->hash(self->hasher,
 																			  values[i])));
+		if (i % 1024 == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
 }
 
 /* Asks triConsistent.  The result true or maybe means that there may be rows. */

@@ -63,54 +63,69 @@ typedef struct Figures
 	Relation	index;
 	int64		dirty;			/* The number of dirty ranges. */
 	double		blocks;			/* The number of blocks of all signatures. */
-	double		bits;			/* The number of bits that are set in those that were counted. */
-	double		counted;		/* The number of blocks that were counted. */
+	double		counted;		/* The number of blocks of which the following are sums. */
+	double		filled;			/* The part of the bits that is set. */
+	double		false_keys;		/* The probability of a false key. */
 } Figures;
 
-/* Counts the bits of one page of a batch or slab. */
+/* Adds the figures of blocks that lie side by side. */
+static void
+add_blocks(Figures *figures, const SignatureMeta *meta, const uint64 *blocks, uint32 n)
+{
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+	{
+		double		filled = (double) bf_signature_count(
+			blocks + (Size) i * BF_SIGNATURE_BLOCK_WORDS, BF_SIGNATURE_BLOCK_WORDS) /
+			BF_SIGNATURE_BLOCK_BITS;
+
+		figures->filled += filled;
+		figures->false_keys += pow(filled, meta->bits);
+	}
+	figures->counted += n;
+}
+
+/* Adds the figures of a batch or slab.  Of each range's signature, the first block is looked at. */
 static void
 add_figures(void *arg, const SignatureMeta *meta, const SignatureGroup *group,
 			SignaturePageKind kind, uint32 n, uint32 first)
 {
 	Figures    *figures = (Figures *) arg;
-	Buffer		buffer;
-	Page		page;
-	uint32		slots = kind == SIGNATURE_PAGE_SLAB ? SIGNATURE_WIDTH :
-		(uint32) Min((uint64) n * group->blocks, SIGNATURE_SLOTS);
+	uint32		side_by_side = kind == SIGNATURE_PAGE_SLAB ? n : 1;
+	uint32		i;
 
-	CHECK_FOR_INTERRUPTS();
 	figures->dirty += signature_set_count(&group->dirty);
 	figures->blocks += (double) n * group->blocks;
-	if (n == 0)
-		return;
-	buffer = ReadBuffer(figures->index, group->start);
-	page = BufferGetPage(buffer);
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	if (signature_page_is(page, kind, group->id, 0))
+	for (i = 0; i < n; i += side_by_side)
 	{
-		figures->bits += bf_signature_count(signature_slot(page, 0),
-											(size_t) slots * BF_SIGNATURE_BLOCK_WORDS);
-		figures->counted += slots;
+		uint32		slot;
+		uint32		number = signature_place(group, kind, i, 0, &slot);
+		Buffer		buffer = ReadBuffer(figures->index, group->start + number);
+		Page		page = BufferGetPage(buffer);
+
+		CHECK_FOR_INTERRUPTS();
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		if (signature_page_is(page, kind, group->id, number))
+			add_blocks(figures, meta, signature_slot(page, slot), side_by_side);
+		UnlockReleaseBuffer(buffer);
 	}
-	UnlockReleaseBuffer(buffer);
 }
 
 /*
- * Implements signature_info(index regclass): one row of figures.  The part of a signature's bits
- * that is set, and so the probability of a false key, is that of one page of each batch and slab.
+ * Implements signature_info(index regclass): one row of figures.
  */
 Datum
 bloomfam_signature_info(PG_FUNCTION_ARGS)
 {
 	BloomfamOpenIndex opened;
 	SignatureMeta *meta;
-	Figures		figures = {NULL, 0, 0, 0, 0};
+	Figures		figures = {0};
 	TupleDesc	desc;
 	Datum		values[9];
 	bool		nulls[9] = {false};
 	double		ranges;
 	double		summarized;
-	double		fill;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -121,7 +136,6 @@ bloomfam_signature_info(PG_FUNCTION_ARGS)
 	each_group(opened.index, meta, add_figures, &figures);
 	ranges = ceil((double) RelationGetNumberOfBlocks(opened.table) / meta->pages_per_range);
 	summarized = Min((double) signature_summarized(meta), ranges);
-	fill = figures.counted > 0 ? figures.bits / figures.counted / BF_SIGNATURE_BLOCK_BITS : 0;
 
 	values[0] = Int32GetDatum((int32) meta->pages_per_range);
 	values[1] = Int64GetDatum((int64) ranges);
@@ -132,8 +146,8 @@ bloomfam_signature_info(PG_FUNCTION_ARGS)
 	values[6] = Int64GetDatum(summarized > 0 ?
 							  (int64) (figures.blocks / signature_summarized(meta) *
 									   BF_SIGNATURE_BLOCK_BYTES) : 0);
-	values[7] = Float8GetDatum(fill);
-	values[8] = Float8GetDatum(pow(fill, meta->bits));
+	values[7] = Float8GetDatum(figures.filled / Max(figures.counted, 1));
+	values[8] = Float8GetDatum(figures.false_keys / Max(figures.counted, 1));
 	bloomfam_index_close(&opened);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }

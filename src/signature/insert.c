@@ -132,32 +132,19 @@ need_columns(InsertState *state, Relation index, IndexInfo *info)
 
 /* ---- rows of ranges that have a signature ---- */
 
-typedef struct Probes
+/* The signature that a row alone would have: it takes no more memory if the row has more keys. */
+typedef struct RowSignature
 {
 	BfSignatureShape shape;
-	BfSignatureProbe *probes;
-	uint32		n;
-	uint32		room;
-} Probes;
+	uint64	   *words;
+} RowSignature;
 
 static void
-take_probes(void *arg, const uint64 *hashes, uint32 n)
+take_bits(void *arg, const uint64 *hashes, uint32 n)
 {
-	Probes	   *probes = (Probes *) arg;
-	uint32		i;
+	RowSignature *row = (RowSignature *) arg;
 
-	if (n == 0)
-		return;
-	if (probes->n + n > probes->room)
-	{
-		probes->room = 2 * (probes->n + n);
-		probes->probes = probes->probes == NULL ?
-			(BfSignatureProbe *) palloc(probes->room * sizeof(BfSignatureProbe)) :
-			(BfSignatureProbe *) repalloc_huge(probes->probes,
-											   probes->room * sizeof(BfSignatureProbe));
-	}
-	for (i = 0; i < n; i++)
-		probes->probes[probes->n++] = bf_signature_probe(&probes->shape, hashes[i]);
+	bf_signature_add(row->words, &row->shape, hashes, n);
 }
 
 /*
@@ -220,7 +207,7 @@ insert_into_batch(Relation index, InsertState *state, IndexInfo *info, const Sig
 	const SignatureGroup *batch = &meta->batches[number].group;
 	SignatureKeys *keys;
 	SignatureMeta *now;
-	Probes		probes = {signature_shape(meta, batch), NULL, 0, 0};
+	RowSignature row = {signature_shape(meta, batch), NULL};
 	bool		is_there;
 	bool		found;
 	bool		is_merged;
@@ -229,11 +216,12 @@ insert_into_batch(Relation index, InsertState *state, IndexInfo *info, const Sig
 		return !signature_set_has(&batch->redone, i) || mark_in_batch(index, number, batch->id, i);
 
 	need_columns(state, index, info);
+	row.words = (uint64 *) palloc0((Size) batch->blocks * BF_SIGNATURE_BLOCK_BYTES);
 	keys = (SignatureKeys *) palloc(sizeof(SignatureKeys));
-	signature_keys_begin(keys, take_probes, &probes);
+	signature_keys_begin(keys, take_bits, &row);
 	bloomfam_signature_extract(state->columns, values, isnull, keys);
 	signature_keys_end(keys);
-	is_there = bloomfam_signature_add_keys(index, batch, i, probes.probes, probes.n);
+	is_there = bloomfam_signature_add(index, batch, i, row.words);
 
 	/* The keys may have come too late for a slab that is being made. */
 	now = bloomfam_signature_meta_read(index);

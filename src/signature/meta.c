@@ -38,6 +38,12 @@ bloomfam_signature_unlock(Relation index)
 	UnlockPage(index, META_BLOCK, ExclusiveLock);
 }
 
+static uint64
+hash_constants(const SignatureMeta *meta)
+{
+	return bf_hash_bytes(meta, offsetof(SignatureMeta, constants));
+}
+
 void
 bloomfam_signature_meta_init(Page page, uint32 pages_per_range, uint32 ngram,
 							 double bits_per_key, uint64 rules)
@@ -53,6 +59,7 @@ bloomfam_signature_meta_init(Page page, uint32 pages_per_range, uint32 ngram,
 	meta->bits_per_key = bits_per_key;
 	meta->seed = pg_prng_uint64(&pg_global_prng_state);
 	meta->rules = rules;
+	meta->constants = hash_constants(meta);
 
 	/*
 	 * Ids begin at random, so that pages of a file that had been truncated within a transaction are
@@ -76,7 +83,8 @@ check_meta(Relation index, Page page)
 				 errmsg("signature index \"%s\" has the format %u, which this version of bloomfam "
 						"cannot read", RelationGetRelationName(index), meta->version),
 				 errhint("Please REINDEX it.")));
-	good = good && meta->pages_per_range >= 1 && meta->bits >= 1 &&
+	good = good && meta->constants == hash_constants(meta) &&
+		meta->pages_per_range >= 1 && meta->bits >= 1 &&
 		meta->bits <= BF_SIGNATURE_MAX_BITS && meta->batch_count <= SIGNATURE_BATCHES &&
 		meta->nfree <= SIGNATURE_FREE_EXTENTS && meta->ndirectory <= SIGNATURE_DIRECTORY &&
 		meta->nslabs <= (uint64) meta->ndirectory * SIGNATURE_ENTRIES;

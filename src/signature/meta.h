@@ -131,6 +131,12 @@ typedef struct SignatureMeta
 	 * A hash of what the keys' hashes depend on: types, versions of collations and of the server.
 	 */
 	uint64		rules;
+
+	/*
+	 * A hash of all fields above, which never change.  If one of them were read wrong, queries
+	 * would look for other keys, or in other places, and miss rows.
+	 */
+	uint64		constants;
 	uint64		last_id;		/* The latest id that a batch or slab was given. */
 	BlockNumber end;			/* No page from this one on is used or reserved. */
 	uint32		nslabs;			/* The number of slabs, which are in the directory. */

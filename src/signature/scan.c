@@ -116,7 +116,8 @@ bloomfam_signature_getbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 		CHECK_FOR_INTERRUPTS();
 		meta = bloomfam_signature_meta_read(index);
 		if (meta->last_id == last_id)
-			bloomfam_signature_corrupted(index, 0, "A page is not where the index expects it.");
+			bloomfam_signature_corrupted(index, search->missed,
+										 "A page is not where the index expects it.");
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(self->context);

@@ -102,6 +102,7 @@ bloomfam_signature_search_make(const SignatureColumns *columns, Relation index,
 	SignatureSearch *search = (SignatureSearch *) palloc0(sizeof(SignatureSearch));
 	int			i;
 
+	search->missed = InvalidBlockNumber;
 	search->conditions = (SignatureCondition *) palloc(Max(nkeys, 1) *
 													   sizeof(SignatureCondition));
 	for (i = 0; i < nkeys; i++)
@@ -133,6 +134,7 @@ typedef struct Lookup
 	uint32		number;			/* The page's number in the group. */
 	bool		is_gone;		/* True if a page has another owner now. */
 	uint64		pages;			/* The number of pages that were read. */
+	SignatureSearch *search;
 } Lookup;
 
 static Page
@@ -149,6 +151,7 @@ group_page(Lookup *self, uint32 number)
 	if (signature_page_is(BufferGetPage(self->buffer), self->kind, self->group->id, number))
 		return BufferGetPage(self->buffer);
 	self->is_gone = true;
+	self->search->missed = self->group->start + number;
 	return NULL;
 }
 
@@ -270,7 +273,7 @@ bloomfam_signature_search_group(Relation index, const SignatureMeta *meta,
 								const SignatureGroup *group, SignaturePageKind kind, uint32 n,
 								SignatureSearch *search, SignatureSet *set)
 {
-	Lookup		self = {index, meta, group, kind, n, InvalidBuffer, 0, false, 0};
+	Lookup		self = {index, meta, group, kind, n, InvalidBuffer, 0, false, 0, search};
 	int			i;
 	int			j;
 

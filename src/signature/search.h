@@ -29,6 +29,9 @@ typedef struct SignatureSearch
 	int			n;				/* The number of conditions that ask for keys. */
 	SignatureCondition *conditions;
 	uint64		pages;			/* The number of pages of groups that were read. */
+
+	/* The last page that had another owner than the index says; InvalidBlockNumber: none had. */
+	BlockNumber missed;
 } SignatureSearch;
 
 /*

@@ -82,58 +82,77 @@ bloomfam_signature_append(Relation index, const SignatureGroup *batch, uint32 i,
 	}
 }
 
-static int
-compare_probes(const void *a, const void *b)
+/* Returns whether a signature's block has bits that the other block lacks. */
+static bool
+block_lacks(const uint64 *block, const uint64 *other)
 {
-	uint32		left = ((const BfSignatureProbe *) a)->block;
-	uint32		right = ((const BfSignatureProbe *) b)->block;
+	uint64		lacking = 0;
+	int			i;
 
-	return left < right ? -1 : left > right;
+	for (i = 0; i < BF_SIGNATURE_BLOCK_WORDS; i++)
+		lacking |= other[i] & ~block[i];
+	return lacking != 0;
+}
+
+/* Adds the blocks of a signature from "first" to "end", which are all on one page. */
+static bool
+add_to_page(Relation index, const SignatureGroup *batch, uint32 i, uint32 first, uint32 end,
+			const uint64 *signature)
+{
+	uint32		slot;
+	uint32		number = signature_batch_place(batch, i, first, &slot);
+	Buffer		buffer = lock_page(index, batch, SIGNATURE_PAGE_BATCH, number,
+								   BUFFER_LOCK_EXCLUSIVE);
+	GenericXLogState *xlog = NULL;
+	Page		page;
+	uint32		block;
+
+	if (!BufferIsValid(buffer))
+		return false;
+	page = BufferGetPage(buffer);
+	for (block = first; block < end; block++, slot++)
+	{
+		const uint64 *added = signature + (Size) block * BF_SIGNATURE_BLOCK_WORDS;
+		uint64	   *stored;
+		int			j;
+
+		if (!block_lacks(signature_slot(page, slot), added))
+			continue;
+		if (xlog == NULL)
+		{
+			xlog = GenericXLogStart(index);
+			page = GenericXLogRegisterBuffer(xlog, buffer, 0);
+		}
+		stored = signature_slot(page, slot);
+		for (j = 0; j < BF_SIGNATURE_BLOCK_WORDS; j++)
+			stored[j] |= added[j];
+	}
+	if (xlog != NULL)
+		GenericXLogFinish(xlog);
+	UnlockReleaseBuffer(buffer);
+	return true;
 }
 
 bool
-bloomfam_signature_add_keys(Relation index, const SignatureGroup *batch, uint32 i,
-							BfSignatureProbe *probes, uint32 n)
+bloomfam_signature_add(Relation index, const SignatureGroup *batch, uint32 i,
+					   const uint64 *signature)
 {
-	uint32		first = 0;
+	static const uint64 none[BF_SIGNATURE_BLOCK_WORDS] = {0};
+	uint32		block = 0;
 
-	qsort(probes, n, sizeof(BfSignatureProbe), compare_probes);
-	while (first < n)
+	while (block < batch->blocks)
 	{
 		uint32		slot;
-		uint32		number = signature_batch_place(batch, i, probes[first].block, &slot);
-		Buffer		buffer = lock_page(index, batch, SIGNATURE_PAGE_BATCH, number,
-									   BUFFER_LOCK_EXCLUSIVE);
-		GenericXLogState *xlog = NULL;
-		Page		page;
-		uint32		at;
+		uint32		end;
 
-		if (!BufferIsValid(buffer))
+		(void) signature_batch_place(batch, i, block, &slot);
+		end = Min(batch->blocks, block + SIGNATURE_SLOTS - slot);
+		while (block < end &&
+			   !block_lacks(none, signature + (Size) block * BF_SIGNATURE_BLOCK_WORDS))
+			block++;
+		if (block < end && !add_to_page(index, batch, i, block, end, signature))
 			return false;
-		page = BufferGetPage(buffer);
-		for (at = first; at < n; at++)
-		{
-			const BfSignatureProbe *probe = &probes[at];
-			uint64	   *block;
-			int			j;
-
-			if (signature_batch_place(batch, i, probe->block, &slot) != number)
-				break;
-			if (bf_signature_block_has(signature_slot(page, slot), probe))
-				continue;
-			if (xlog == NULL)
-			{
-				xlog = GenericXLogStart(index);
-				page = GenericXLogRegisterBuffer(xlog, buffer, 0);
-			}
-			block = signature_slot(page, slot);
-			for (j = 0; j < BF_SIGNATURE_BLOCK_WORDS; j++)
-				block[j] |= probe->mask[j];
-		}
-		if (xlog != NULL)
-			GenericXLogFinish(xlog);
-		UnlockReleaseBuffer(buffer);
-		first = at;
+		block = end;
 	}
 	return true;
 }

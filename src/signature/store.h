@@ -28,11 +28,11 @@ extern void bloomfam_signature_append(Relation index, const SignatureGroup *batc
 									  const uint64 *signature);
 
 /*
- * Adds keys to the signature of a batch's i-th range.  Sorts the probes.  Returns false if a page
- * was given to another owner meanwhile.
+ * Adds a row's signature, of batch->blocks blocks, to that of a batch's i-th range.  Returns false
+ * if a page was given to another owner meanwhile.
  */
-extern bool bloomfam_signature_add_keys(Relation index, const SignatureGroup *batch, uint32 i,
-										BfSignatureProbe *probes, uint32 n);
+extern bool bloomfam_signature_add(Relation index, const SignatureGroup *batch, uint32 i,
+								   const uint64 *signature);
 
 /* Replaces the signatures of n ranges of a batch or slab, whose numbers are in ranges[]. */
 extern void bloomfam_signature_replace(Relation index, const SignatureGroup *group,

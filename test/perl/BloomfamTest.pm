@@ -10,7 +10,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(share in_modes start_node start_standby session ask start_writers no_crash backend_memory temp_files);
+our @EXPORT = qw(share in_modes start_node start_standby session ask start_writers overwrite no_crash backend_memory temp_files);
 
 # How much of something to try: everyday, in .ci/run (CLANG_TESTS=1), before a release (LONG=1).
 sub share
@@ -104,6 +104,19 @@ sub start_writers
 	return (IPC::Run::start(
 			[ 'pgbench', '-n', '-M', 'simple', '-c', 4, '-T', 3600, '--max-tries=1000', '-h', $node->host, '-p', $node->port, @files, 'postgres' ],
 			'>', $log, '2>', "$log.err"), "$log.err");
+}
+
+# Puts bytes at a place of a relation's file, of a server that is stopped.  Returns what was done, to be printed.
+sub overwrite
+{
+	my ($path, $page, $at, $bytes) = @_;
+
+	open my $file, '+<', $path or die;
+	binmode $file;
+	seek $file, $page * 8192 + $at, 0;
+	print $file $bytes;
+	close $file;
+	return "page $page, byte $at: " . unpack('H*', $bytes);
 }
 
 # The postmaster outlives the crash of a backend: only the log tells, of sanitizers' reports as well.

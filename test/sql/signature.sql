@@ -228,6 +228,7 @@ CREATE TABLE signature_pairs (pairs signature_pair[], moods xml[]);
 CREATE INDEX ON signature_pairs USING signature (pairs);
 CREATE INDEX ON signature_pairs USING signature (moods);
 SELECT signature_info('signature_log'), signature_check('signature_log');
+SELECT signature_info(0);
 
 -- labels may be renamed
 CREATE TYPE signature_mood AS ENUM ('sad', 'happy', 'other');

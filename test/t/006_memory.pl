@@ -279,6 +279,18 @@ foreach my $where ('', ' WHERE (id >= 0)')
 	$node->safe_psql('postgres', 'DROP TABLE looked_up');
 }
 
+# Nor does the insert of a long text into a range that has a signature take more for its n-grams.
+$node->safe_psql('postgres', q{
+	CREATE TABLE texts (line text);
+	ALTER TABLE texts ALTER line SET STORAGE external;
+	INSERT INTO texts SELECT md5(g::text) FROM generate_series(1, 3050) g;
+});
+my $insert = q{INSERT INTO texts SELECT repeat(string_agg(md5(g::text), ''), 4) FROM generate_series(1, 50000) g};
+my ($plain) = peak($insert);
+$node->safe_psql('postgres', 'TRUNCATE texts; INSERT INTO texts SELECT md5(g::text) FROM generate_series(1, 3050) g; CREATE INDEX ON texts USING signature (line) WITH (pages_per_range = 1)');
+my ($indexed) = peak($insert);
+cmp_ok($indexed, '<', $plain + 16, "a text of 6 MB inserted beside a signature index: $indexed MB, and $plain MB without");
+
 no_crash($node);
 $node->stop;
 done_testing();

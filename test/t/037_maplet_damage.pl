@@ -27,18 +27,6 @@ $node->safe_psql('postgres', q{SELECT format('CREATE TABLE t%1$s (n int) WITH (a
 my @paths = map { $node->data_dir . "/$_" } split /\n/, $node->safe_psql('postgres', "SELECT pg_relation_filepath('i' || i) FROM generate_series(1, $indexes) i");
 $node->stop;
 
-sub overwrite
-{
-	my ($path, $page, $at, $bytes) = @_;
-
-	open my $file, '+<', $path or die;
-	binmode $file;
-	seek $file, $page * 8192 + $at, 0;
-	print $file $bytes;
-	close $file;
-	return "page $page, byte $at: " . unpack('H*', $bytes);
-}
-
 # what is overwritten, at some place of the page: the metapage's fields, a tail's or a run's page, or a stamp
 sub damage
 {
