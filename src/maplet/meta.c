@@ -16,6 +16,7 @@
 #include "storage/lmgr.h"
 
 #include "maplet/meta.h"
+#include "pg/index_page.h"
 
 bool
 bloomfam_maplet_has_lock(Relation index, MapletLock lock)
@@ -170,8 +171,6 @@ check_meta(const MapletMeta *meta, BfRun *runs)
 	BfRun		open;
 	uint32		i;
 
-	if (meta->format != MAPLET_FORMAT)
-		return "unknown format";
 	/*
 	 * Ids begin below 2^62, and each is one more than the last, so a much larger id was never given
 	 * out.
@@ -219,6 +218,7 @@ copy_meta(Relation index, Page page, MapletView *view)
 	/* The caller has locked the page, so it does not change between this check and the copy. */
 	if (!maplet_page_is(page, MAPLET_PAGE_META, 0))
 		bloomfam_maplet_corrupted(index, 0, "not a metapage");
+	bloomfam_index_check_format(index, "maplet", maplet_meta(page)->format, MAPLET_FORMAT);
 	memcpy(&view->meta, maplet_meta(page), sizeof(MapletMeta));
 	reason = check_meta(&view->meta, view->runs);
 	if (reason != NULL)
@@ -317,6 +317,7 @@ bloomfam_maplet_change_begin(Relation index, MapletChange *change)
 	page = BufferGetPage(change->buffer);
 	if (!maplet_page_is(page, MAPLET_PAGE_META, 0))
 		bloomfam_maplet_corrupted(index, 0, "not a metapage");
+	bloomfam_index_check_format(index, "maplet", maplet_meta(page)->format, MAPLET_FORMAT);
 	reason = check_meta(maplet_meta(page), runs);
 	if (reason != NULL)
 		bloomfam_maplet_corrupted(index, 0, reason);

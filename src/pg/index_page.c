@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * index_page.c
- *	  Writes whole pages of an index.
+ *	  Writes whole pages of an index, and checks an index's format.
  *
  *-------------------------------------------------------------------------
  */
@@ -55,4 +55,16 @@ bloomfam_index_extend(Relation index, ForkNumber fork, BlockNumber nblocks)
 		CHECK_FOR_INTERRUPTS();
 	}
 	UnlockRelationForExtension(index, ExclusiveLock);
+}
+
+void
+bloomfam_index_check_format(Relation index, const char *method, uint32 format, uint32 readable)
+{
+	if (format != readable)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s index \"%s\" has format %u, which this version of bloomfam cannot read",
+						method, RelationGetRelationName(index), format),
+				 errdetail("This version reads format %u.", readable),
+				 errhint("Install the version of bloomfam that wrote the index, or REINDEX it.")));
 }

@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * index_page.h
- *	  Writes whole pages of an index.
+ *	  Writes whole pages of an index, and checks an index's format.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,5 +29,12 @@ extern void bloomfam_index_page_write(Relation index, ForkNumber fork, BlockNumb
  * somebody who is still to write it.
  */
 extern void bloomfam_index_extend(Relation index, ForkNumber fork, BlockNumber nblocks);
+
+/*
+ * Raises the error 0A000 unless an index has the format that this version of the module reads: one
+ * of another version is not damaged.
+ */
+extern void bloomfam_index_check_format(Relation index, const char *method, uint32 format,
+										uint32 readable);
 
 #endif							/* BLOOMFAM_INDEX_PAGE_H */

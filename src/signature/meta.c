@@ -12,6 +12,7 @@
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 
+#include "pg/index_page.h"
 #include "signature/meta.h"
 
 StaticAssertDecl(SIGNATURE_WIDTH <= 128 && SIGNATURE_WIDTH <= 2 * BF_SIGNATURE_MATCHES,
@@ -52,7 +53,7 @@ bloomfam_signature_meta_init(Page page, uint32 pages_per_range, uint32 ngram,
 
 	bloomfam_signature_page_init(page, SIGNATURE_PAGE_META, 0, 0, SIGNATURE_BODY);
 	memset(meta, 0, SIGNATURE_BODY);
-	meta->version = SIGNATURE_VERSION;
+	meta->format = SIGNATURE_FORMAT;
 	meta->pages_per_range = pages_per_range;
 	meta->bits = bf_signature_shape(1, bits_per_key).bits;
 	meta->ngram = ngram;
@@ -77,12 +78,8 @@ check_meta(Relation index, Page page)
 	bool		good = signature_page_is(page, SIGNATURE_PAGE_META, 0, 0);
 	uint32		i;
 
-	if (good && meta->version != SIGNATURE_VERSION)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("signature index \"%s\" has the format %u, which this version of bloomfam "
-						"cannot read", RelationGetRelationName(index), meta->version),
-				 errhint("Please REINDEX it.")));
+	if (good)
+		bloomfam_index_check_format(index, "signature", meta->format, SIGNATURE_FORMAT);
 	good = good && meta->constants == hash_constants(meta) &&
 		meta->pages_per_range >= 1 && meta->bits >= 1 &&
 		meta->bits <= BF_SIGNATURE_MAX_BITS && meta->batch_count <= SIGNATURE_BATCHES &&

@@ -111,7 +111,7 @@ typedef struct SignatureExtent
 
 #define SIGNATURE_BATCHES		2
 #define SIGNATURE_FREE_EXTENTS	32
-#define SIGNATURE_VERSION		1
+#define SIGNATURE_FORMAT		1
 
 /* The number of directory entries of a page, and of the directory's pages. */
 #define SIGNATURE_ENTRIES		((uint32) (SIGNATURE_BODY / sizeof(SignatureGroup)))
@@ -120,7 +120,7 @@ typedef struct SignatureExtent
 
 typedef struct SignatureMeta
 {
-	uint32		version;		/* Always SIGNATURE_VERSION. */
+	uint32		format;			/* Always SIGNATURE_FORMAT. */
 	uint32		pages_per_range;	/* The number of the table's pages that make a range. */
 	uint32		bits;			/* The number of bits that a key sets in a signature. */
 	uint32		ngram;			/* The number of characters of an n-gram. */
