@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: PostgreSQL
 # The plots of bench/sql; bench/sql/plot calls this.
 #
-# From the command line: plot_name, semijoin, segments, joins, shapes, skip or sizes; tsv, the figures; png, a folder for a picture besides, or nothing.
+# From the command line: plot_name, semijoin, segments, joins, shapes, skip, sizes or signature; tsv, the figures; png, a folder for a picture besides, or nothing.
 
 set datafile separator "\t"
 set border 3 lc rgb '#606060'
@@ -17,7 +17,7 @@ set bmargin at screen 0.13
 set key at screen 0.68, graph 0.95 left top
 
 do for [format in (png eq '' ? 'svg' : 'svg png')] {
-	height = plot_name eq 'joins' || plot_name eq 'skip' ? 720 : 520
+	height = plot_name eq 'joins' || plot_name eq 'skip' || plot_name eq 'signature' ? 720 : 520
 	if (format eq 'svg') {
 		set terminal svg size 1000,height font 'DejaVu Sans,14' background 'white'
 		folder = 'docs'
@@ -115,6 +115,26 @@ do for [format in (png eq '' ? 'svg' : 'svg png')] {
 			for [s in 'skip pages years brin'] bars(s) using 4:1:(0.8):4:($1 - 0.36):($1 + 0.36) with boxxyerror \
 				lc rgb '#99c1f1' title s eq 'skip' ? 'filters that skip nothing' : '', \
 			for [s in 'skip pages years brin'] bars(s) using 3:1:(sprintf($3 < 99.5 ? '%.2g' : '%.0f', $3)) with labels left offset 0.5 font ',10' notitle
+	}
+	if (plot_name eq 'signature') {
+		bars(beside) = sprintf("< awk -F '\\t' '$1 != last { at -= last == \"\" ? 1 : 2.2; last = $1; at++ } { at-- } $1 == \"%s\" { print at \"\\t\" $2 \"\\t\" $3 }' %s", beside, tsv)
+		set title 'An index signature: times smaller and faster' noenhanced
+		set lmargin at screen 0.24
+		set rmargin at screen 0.95
+		set tmargin at screen 0.94
+		set bmargin at screen 0.06
+		unset logscale y
+		set key at graph 0.99, graph 0.97 right top
+		set xlabel
+		set xrange [1:9000]
+		set xtics (1, 3, 10, 30, 100, 300, 1000, 3000) format '%g'
+		set yrange [*:0]
+		set style fill solid 0.85 noborder
+		unset ytics
+		set ytics scale 0 noenhanced font ',11'
+		plot bars('gin') using 3:1:(1):3:($1 - 0.36):($1 + 0.36):ytic(2) with boxxyerror lc rgb '#2e9e5b' title 'than GIN', \
+			bars('scan') using 3:1:(1):3:($1 - 0.36):($1 + 0.36):ytic(2) with boxxyerror lc rgb '#1a5fb4' title 'than a sequential scan', \
+			for [s in 'gin scan'] bars(s) using 3:1:(sprintf($3 < 99.5 ? '%.2g' : '%.0f', $3)) with labels left offset 0.5 font ',10' notitle
 	}
 	if (plot_name eq 'shapes') {
 		set title 'The same question in other words: times faster than the same SQL without filters' noenhanced
