@@ -97,12 +97,16 @@ FROM generate_series(1, 200) n, generate_series(0, 999) i GROUP BY n;
 SELECT file FROM log_file WHERE requests @~ 'req-77077' ORDER BY file;
 
 -- docs/cookbook.md, example 3
+SELECT file, bloom_filter_keys(requests, ARRAY['req-77077', 'req-150001', 'req-77999', 'req-9']) AS keys FROM log_file
+WHERE bloom_may_contain_any(requests, ARRAY['req-77077', 'req-150001', 'req-77999', 'req-9']) ORDER BY file;
+
+-- docs/cookbook.md, example 4
 CREATE TABLE price AS SELECT i % 50 AS shop, i AS article FROM generate_series(1, 5000) i;
 
 SELECT bloom_may_contain(f, (7, 57)) AS shop_7_has_57, bloom_may_contain(f, (8, 57)) AS shop_8_has_57
 FROM (SELECT bloom_agg((shop, article), 0.001) FROM price) s(f);
 
--- docs/cookbook.md, example 4
+-- docs/cookbook.md, example 5
 CREATE TABLE app_log (at timestamptz, line text);
 CREATE INDEX app_log_line ON app_log USING signature (line);
 CREATE INDEX app_log_at ON app_log USING brin (at);
@@ -111,7 +115,7 @@ FROM generate_series(1, 30000) g;
 
 SELECT at FROM app_log WHERE line ILIKE '%C4CA4238A0%' AND at < '2026-01-02 UTC';
 
--- docs/cookbook.md, example 5
+-- docs/cookbook.md, example 6
 CREATE TABLE app_event (doc jsonb);
 CREATE INDEX app_event_doc ON app_event USING signature (doc jsonb_path_ops);
 INSERT INTO app_event SELECT jsonb_build_object('user', jsonb_build_object('id', g % 3000), 'action', 'a' || g % 7, 'n', g)
