@@ -291,8 +291,9 @@ found_row(void *arg, uint64 hash, const uint64 *places, uint32 n)
 static void
 check_duplicates(RowCheck *check)
 {
+	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	MapletDuplicates *duplicates = bloomfam_maplet_duplicates_make(check->table, check->index,
-																   GetTransactionSnapshot());
+																   snapshot);
 	Size		i;
 
 	sort_rows(check->entries, check->nentries);
@@ -312,6 +313,7 @@ check_duplicates(RowCheck *check)
 					 errhint("Please delete all rows of the key but one, and REINDEX it.")));
 	}
 	bloomfam_maplet_duplicates_end(duplicates);
+	UnregisterSnapshot(snapshot);
 	check->nentries = 0;
 }
 
