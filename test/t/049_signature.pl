@@ -16,7 +16,7 @@ use Test::More;
 my $rounds = $ENV{LONG} ? 20 : 2;
 my $kills = $ENV{LONG} ? 20 : 2;
 my $queries = $ENV{LONG} ? 100000 : 0;
-my $node = start_node('primary', "shared_buffers = 16MB\nwal_consistency_checking = all\nmax_wal_size = 512MB\n", allows_streaming => 1);
+my $node = start_node('primary', "shared_buffers = 16MB\nwal_consistency_checking = all\nmax_wal_size = 512MB\nwal_keep_size = 2GB\n", allows_streaming => 1);
 
 $node->safe_psql('postgres', q{
 	CREATE TABLE log (n bigserial PRIMARY KEY, k int, line text, tags text[], doc jsonb, v int DEFAULT 0,
