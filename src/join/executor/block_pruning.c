@@ -288,6 +288,16 @@ search_by_range(Search *search, Relation index, const JoinIndexUse *use)
 	return i == n ? JOIN_NO_REASON : JOIN_BLOCKS_MANY;
 }
 
+/* Begins the search of an index, by which no block is found yet. */
+static void
+begin_index(Search *search, Oid index)
+{
+	memset(search->words, 0, size_of_words(search->blocks));
+	search->nset = 0;
+	spend(search, JOIN_ROWS_PER_INDEX);
+	search->blocks->index = index;
+}
+
 /*
  * Searches one index, if it can be used now, and sets search->words to the blocks found.  Returns
  * the reason why all blocks must be read; JOIN_NO_REASON if it is enough to read the blocks found.
@@ -303,12 +313,9 @@ search_index(Search *search, Oid oid)
 		return JOIN_BLOCKS_NO_INDEX;
 	Assert(CheckRelationLockedByMe(index, AccessShareLock, true));
 	use = bloomfam_join_index_use(index, &search->column);
-	memset(search->words, 0, size_of_words(search->blocks));
-	search->nset = 0;
 	if (use.search != JOIN_INDEX_NOT)
 	{
-		spend(search, JOIN_ROWS_PER_INDEX);
-		search->blocks->index = oid;
+		begin_index(search, oid);
 		if (use.search == JOIN_INDEX_BY_KEY)
 		{
 			SearchedColumn column = {use, search->column.type, search->keys};
@@ -343,6 +350,30 @@ begin_search(JoinBlockPruning *blocks, BlockNumber nblocks)
 	return search;
 }
 
+/* Describes column i of the filter's key, whose keys have the given type. */
+static JoinIndexed
+describe_column(const Search *search, int i, Oid type)
+{
+	const JoinBlockPruning *blocks = search->blocks;
+
+	return (JoinIndexed) {
+		.attribute = blocks->attributes[i], .operator = blocks->info->columns[i].operator,
+		.type = type, .guarded = blocks->scan->ps.plan->qual != NIL
+	};
+}
+
+/*
+ * Sets the search's budget to a fraction of the table's rows.  Returns false if that is too small
+ * for searching an index at all.
+ */
+static bool
+set_budget(Search *search, double fraction)
+{
+	search->budget = bloomfam_join_filter == JOIN_FILTER_FORCE ? get_float8_infinity()
+															   : search->rows * fraction;
+	return bloomfam_join_index_is_enough(search->budget);
+}
+
 /*
  * Prepares the search for keys of the given type in column i of the filter's key.  Returns false if
  * its budget is too small for searching an index at all.
@@ -350,18 +381,11 @@ begin_search(JoinBlockPruning *blocks, BlockNumber nblocks)
 static bool
 begin_column(Search *search, int i, Oid type)
 {
-	const JoinBlockPruning *blocks = search->blocks;
-	double		order =
-		bloomfam_join_column_order(RelationGetRelid(search->table), blocks->attributes[i]);
+	double		order = bloomfam_join_column_order(RelationGetRelid(search->table),
+												   search->blocks->attributes[i]);
 
-	search->column = (JoinIndexed) {
-		.attribute = blocks->attributes[i], .operator = blocks->info->columns[i].operator,
-		.type = type, .guarded = blocks->scan->ps.plan->qual != NIL
-	};
-	search->budget = search->rows * bloomfam_join_index_budget(order);
-	if (bloomfam_join_filter == JOIN_FILTER_FORCE)
-		search->budget = get_float8_infinity();
-	return bloomfam_join_index_is_enough(search->budget);
+	search->column = describe_column(search, i, type);
+	return set_budget(search, bloomfam_join_index_budget(order));
 }
 
 /* Removes the blocks that the search has not found from those that can match. */
@@ -411,20 +435,39 @@ begin_whole_key(Search *search, const JoinKeys *keys, JoinIndexed *key)
 
 	for (i = 0; i < blocks->info->ncolumns; i++)
 	{
-		Oid			type = keys != NULL ? keys[i].type : blocks->info->columns[i].indexed;
-		bool		known = OidIsValid(blocks->info->columns[i].indexed) &&
-			(keys == NULL || keys[i].phase == JOIN_KEYS_LISTED);
+		Oid			indexed = blocks->info->columns[i].indexed;
 
-		key[i] = (JoinIndexed) {
-			.attribute = known ? blocks->attributes[i] : 0,
-			.operator = blocks->info->columns[i].operator, .type = type,
-			.guarded = blocks->scan->ps.plan->qual != NIL
-		};
+		key[i] = describe_column(search, i, keys != NULL ? keys[i].type : indexed);
+		if (!OidIsValid(indexed) || (keys != NULL && keys[i].phase != JOIN_KEYS_LISTED))
+			key[i].attribute = 0;
 	}
-	search->budget = search->rows * JOIN_INDEX_MOST_FRACTION;
-	if (bloomfam_join_filter == JOIN_FILTER_FORCE)
-		search->budget = get_float8_infinity();
-	return bloomfam_join_index_is_enough(search->budget);
+	return set_budget(search, JOIN_INDEX_MOST_FRACTION);
+}
+
+/* Searches one index by several columns of the key at once, as search_index() does by one. */
+static JoinReason
+search_whole_index(Search *search, Oid oid, const JoinKeys *keys, const JoinIndexed *key)
+{
+	Relation	index = bloomfam_join_index_open(oid, search->snapshot);
+	JoinReason	reason = JOIN_BLOCKS_NO_INDEX;
+	JoinIndexUse uses[INDEX_MAX_KEYS];
+	int			numbers[INDEX_MAX_KEYS];
+	SearchedColumn columns[INDEX_MAX_KEYS];
+	int			n;
+	int			i;
+
+	if (index == NULL)
+		return JOIN_BLOCKS_NO_INDEX;
+	n = bloomfam_join_index_use_whole(index, key, search->blocks->info->ncolumns, uses, numbers);
+	for (i = 0; i < n; i++)
+		columns[i] = (SearchedColumn) {uses[i], keys[numbers[i]].type, &keys[numbers[i]]};
+	if (n > 0)
+	{
+		begin_index(search, oid);
+		reason = search_by_key(search, index, columns, n, 1);
+	}
+	index_close(index, AccessShareLock);
+	return reason == JOIN_NO_REASON && !pays(search) ? JOIN_BLOCKS_MANY : reason;
 }
 
 /*
@@ -443,28 +486,8 @@ search_by_whole_key(Search *search, const JoinKeys *keys)
 		return reason;
 	foreach(lc, bloomfam_join_whole_indexes(search->table, key, nkey, search->snapshot, NULL))
 	{
-		Relation	index = bloomfam_join_index_open(lfirst_oid(lc), search->snapshot);
-		JoinIndexUse uses[INDEX_MAX_KEYS];
-		int			numbers[INDEX_MAX_KEYS];
-		SearchedColumn columns[INDEX_MAX_KEYS];
-		int			n;
-		int			i;
-
-		if (index == NULL)
-			continue;
-		n = bloomfam_join_index_use_whole(index, key, nkey, uses, numbers);
-		for (i = 0; i < n; i++)
-			columns[i] = (SearchedColumn) {uses[i], keys[numbers[i]].type, &keys[numbers[i]]};
-		memset(search->words, 0, size_of_words(search->blocks));
-		search->nset = 0;
-		spend(search, JOIN_ROWS_PER_INDEX);
-		search->blocks->index = lfirst_oid(lc);
-		if (n > 0)
-			reason = search_by_key(search, index, columns, n, 1);
-		index_close(index, AccessShareLock);
-		if (n > 0 && reason == JOIN_NO_REASON && !pays(search))
-			reason = JOIN_BLOCKS_MANY;
-		if (n == 0 || reason != JOIN_NO_REASON)
+		reason = search_whole_index(search, lfirst_oid(lc), keys, key);
+		if (reason != JOIN_NO_REASON)
 			continue;
 		keep_common_blocks(search);
 		break;
