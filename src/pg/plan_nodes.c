@@ -35,11 +35,11 @@ static const BloomfamPlanNode known_types[] = {
 	[T_NamedTuplestoreScan] = {.is_known = true},
 	[T_WorkTableScan] = {.is_known = true},
 	[T_SeqScan] = {.is_known = true, .scans_table = true, .repeatable = true},
-	[T_Material] = {.is_known = true, .repeatable = true, .keeps_rows = true},
-	[T_Sort] = {.is_known = true, .repeatable = true, .keeps_rows = true},
-	[T_IncrementalSort] = {.is_known = true, .repeatable = true, .keeps_rows = true},
-	[T_Gather] = {.is_known = true, .repeatable = true, .keeps_rows = true},
-	[T_GatherMerge] = {.is_known = true, .repeatable = true, .keeps_rows = true},
+	[T_Material] = {.is_known = true, .repeatable = true},
+	[T_Sort] = {.is_known = true, .repeatable = true},
+	[T_IncrementalSort] = {.is_known = true, .repeatable = true},
+	[T_Gather] = {.is_known = true, .repeatable = true},
+	[T_GatherMerge] = {.is_known = true, .repeatable = true},
 	[T_LockRows] = {.is_known = true, .locks_rows = true},
 
 	/* Plan nodes that group rows. */
@@ -47,12 +47,12 @@ static const BloomfamPlanNode known_types[] = {
 	[T_Unique] = {.is_known = true, .repeatable = true, .grouping = GROUPING(Unique, uniq)},
 	[T_Agg] =
 	{
-		.is_known = true, .repeatable = true, .keeps_rows = true, .grouping = GROUPING(Agg, grp)
+		.is_known = true, .repeatable = true, .grouping = GROUPING(Agg, grp)
 	},
 
 	[T_SetOp] =
 	{
-		.is_known = true, .keeps_rows = true, .grouping = BLOOMFAM_SET_OPERATION_GROUPING(GROUPING)
+		.is_known = true, .grouping = BLOOMFAM_SET_OPERATION_GROUPING(GROUPING)
 	},
 
 	/*
@@ -127,11 +127,11 @@ static const BloomfamPlanNode known_types[] = {
 	},
 	[T_Hash] =
 	{
-		.is_known = true, .repeatable = true, .keeps_rows = true, .exprs = {AT(Hash, hashkeys)}
+		.is_known = true, .repeatable = true, .exprs = {AT(Hash, hashkeys)}
 	},
 	[T_Memoize] =
 	{
-		.is_known = true, .repeatable = true, .keeps_rows = true,
+		.is_known = true, .repeatable = true,
 		.exprs = {AT(Memoize, param_exprs)}
 	},
 	[T_WindowAgg] =

@@ -28,8 +28,6 @@ typedef struct BloomfamPlanNode
 	/* True if the node returns the same rows each time when it is given the same input rows. */
 	bool		repeatable;
 
-	/* True if the node keeps the rows that it reads, and returns later what it makes of them. */
-	bool		keeps_rows;
 	bool		locks_rows;
 
 	/*

@@ -267,30 +267,6 @@ bloomfam_hash_join_build_first(HashJoinState *join)
 #endif
 }
 
-/* Returns whether the whole hash table is in the memory of this process alone. */
-static inline bool
-bloomfam_hash_table_is_private(HashJoinTable table)
-{
-	BLOOMFAM_IF_KNOWN(return table->parallel_state == NULL && table->nbatch == 1);
-}
-
-/* Returns the size of the hash table's rows and buckets, in bytes. */
-static inline Size
-bloomfam_hash_table_size(HashJoinTable table)
-{
-	BLOOMFAM_IF_KNOWN(return table->spaceUsed);
-}
-
-/* Returns where the first row with this hash would be, in a hash table that is private. */
-static inline HashJoinTuple *
-bloomfam_hash_table_bucket(HashJoinTable table, uint32 hash)
-{
-	BLOOMFAM_IF_KNOWN(
-		Assert(table->nbuckets > 0 && (table->nbuckets & (table->nbuckets - 1)) == 0);
-		Assert(bloomfam_hash_table_is_private(table));
-		return &table->buckets.unshared[hash & (table->nbuckets - 1)]);
-}
-
 /* ---- pruning of partitions (PartitionPruneContext, partitioning/partprune.h) ---- */
 
 /*

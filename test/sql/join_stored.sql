@@ -113,7 +113,7 @@ CREATE TABLE js_empty (LIKE js_fact);
 CREATE TABLE js_nulls AS SELECT NULL::bigint AS k, i FROM generate_series(1, 1000) i;
 SELECT count(*) FROM js_empty WHERE (SELECT f FROM js_filter WHERE kind = 'text') @~ k;
 SELECT count(*) FROM js_nulls WHERE (SELECT f FROM js_filter WHERE kind = 'text') @~ k;
--- what the planner would ask first comes first: of rows that do not pass it, the filter is not asked, and is no error
+-- without page batches, the filter is not asked of rows that do not pass what the planner asks first; in page batches it comes first, and may be an error
 SET bloomfam.join_filter = off;
 SELECT count(*) FROM js_fact WHERE g > 100 AND (SELECT f FROM js_filter WHERE kind = 'text') @~ k;
 SET bloomfam.join_filter = force;
@@ -122,7 +122,7 @@ SELECT count(*) FROM js_fact WHERE g > 100 AND (SELECT f FROM js_filter WHERE ki
 SELECT count(*) FROM js_fact WHERE bloom_create(10, key_type => 'bigint') @~ k AND (SELECT f FROM js_filter WHERE kind = 'text') @~ k;
 -- ... but of a row that does, in the middle of the table
 SELECT count(*) FROM js_fact WHERE id > 9000 AND (SELECT f FROM js_filter WHERE kind = 'text') @~ k;
--- asked after it at first, and in page batches then
+-- asked before it, in page batches
 SELECT * FROM join_compare('SELECT id FROM js_fact WHERE id > 3000 AND id < 18000 AND (SELECT f FROM js_filter WHERE kind = ''blocked'') @~ k');
 SELECT * FROM js_counts('SELECT t FROM js_fact WHERE js_stable() @~ k AND id > 3000');
 BEGIN;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: PostgreSQL
 # What single mechanisms of the join filter win, each in a query that needs it: filters of one scan that are probed in another order than planned, a
-# filter below an aggregate, a condition with a stored filter behind one that could fail.
+# filter below an aggregate, a condition with a stored filter behind another one.
 #
 # ROWS (2000000), ROUNDS (21)
 . ./join_filter.sh
@@ -21,14 +21,14 @@ star="SELECT count(*) FROM fact JOIN bigs USING (big) JOIN smalls USING (small) 
 both order_wrong "$plain" "$star AND s + 0 > 997;"
 both order_right "$plain" "$star AND s > 997;"
 both aggregate "$plain" "SELECT count(*), sum(n) FROM (SELECT small, count(*) AS n, sum(v) FROM fact GROUP BY small) g JOIN smalls USING (small) WHERE s = 7;"
-both waiting "$plain" "SELECT count(*) FROM fact WHERE 10 / (v + 1) >= 0 AND (SELECT f FROM filters) @~ t;"
+both behind "$plain" "SELECT count(*) FROM fact WHERE 10 / (v + 1) >= 0 AND (SELECT f FROM filters) @~ t;"
 
 heading "Single mechanisms of the join filter, $(thousands "$rows") rows" "$on" off
-compare_rows order_wrong order_right aggregate waiting
-measure "${ROUNDS:-21}" {order_wrong,order_right,aggregate,waiting}_{off,on}
+compare_rows order_wrong order_right aggregate behind
+measure "${ROUNDS:-21}" {order_wrong,order_right,aggregate,behind}_{off,on}
 faster order_wrong_on order_wrong_off "" "two filters of a scan, planned in the wrong order"
 faster order_right_on order_right_off "" "... in the right one"
 slower order_wrong_on order_right_on "" "the wrong one beside the right one"
 faster aggregate_on aggregate_off ">= 1.5 x" "a filter below an aggregate"
-faster waiting_on waiting_off "" "a stored filter behind a condition that could fail"
+faster behind_on behind_off "" "a stored filter behind another condition"
 report_rows

@@ -214,20 +214,11 @@ typedef struct JoinFilterInfo
 	 */
 	int			all_or_none;
 
-	/* Whether a row that passes reaches the join at once, with no node between that stores rows. */
-	int			unbuffered;
-
 	/*
-	 * The fields "condition" and "before" are set for a filter that a condition of the query names.
+	 * The index in custom_exprs of the condition of the query that names the filter, from 0; -1:
+	 * the filter is a join's.
 	 */
-	/* The index of the condition in custom_exprs, from 0; -1: the filter is a join's. */
 	int			condition;
-
-	/*
-	 * The number of conditions that the scan keeps and that the query has before this condition.
-	 * They are evaluated before the filter is probed, if hashing a key may raise an error.
-	 */
-	int			before;
 
 	/*
 	 * The fields from "ncolumns" on are set for the filter of a join: "columns" describes its key.

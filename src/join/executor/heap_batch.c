@@ -11,8 +11,7 @@
  *
  * This file works on the heap's scan descriptor.  Scans of other table access methods, and scans
  * that do not go by pages, are left to probe.c.  No row is dropped without being probed.
- * heap_batch_columns.c reads keys from the page. bucket_prefetch.c prefetches what the joins will
- * need for the rows that pass.
+ * heap_batch_columns.c reads keys from the page.
  *
  * If an index tells in which blocks rows can match (block_pruning.c), the other blocks are not read
  * at all from the moment that the filter's keys are known (heap_scan.c).
@@ -32,7 +31,6 @@
 
 #include "join/base/column.h"
 #include "join/base/gucs.h"
-#include "join/executor/bucket_prefetch.h"
 #include "join/executor/heap_batch.h"
 #include "join/executor/heap_batch_columns.h"
 #include "join/executor/heap_scan.h"
@@ -55,18 +53,6 @@ struct JoinHeapBatch
 {
 	/* Whether the rows of a page are probed together; if not, every row is probed singly. */
 	bool		in_batches;
-
-	/*
-	 * Whether some filter named by a condition of the query waits now, that is, may be probed only
-	 * after some of the scan's conditions were evaluated.
-	 */
-	bool		some_wait;
-
-	/*
-	 * List of ExprState: the scan's conditions, each on its own; NIL: no filter ever waits for
-	 * conditions.
-	 */
-	List	   *conditions;
 
 	/*
 	 * Whether some filter may still search an index for the blocks that can match, now or as soon
@@ -225,39 +211,19 @@ keep_passing(JoinHeapBatch *batch, int n)
 }
 
 /*
- * Determines, before rows are probed, which filters named by conditions wait for other conditions.
- * A filter waits if it could raise an error that it would not raise after these conditions: until
- * its first key has been hashed, or always if hashing any key may fail.
- *
- * Returns whether the present row must be probed alone.  It must be if a join above has asked for
- * its first row and will build afterwards: the rows after it are to be probed when the filter is
- * ready.  It must also be if hashing a key for a condition could fail: then no row is probed before
- * it is asked for.
+ * Tells whether the present row must be probed alone, because a join above has asked for its first
+ * row and will build afterwards: the rows after it are to be probed when the filter is ready.
  */
 static bool
-note_waiting(JoinProbeState *state)
+is_first_row(const JoinProbeState *state)
 {
-	bool		singly = false;
 	int			f;
 
-	state->batch->some_wait = false;
 	for (f = 0; f < state->nprobes; f++)
-	{
-		const JoinProbe *probe = &state->probes[f];
-		JoinStored *stored = probe->stored;
-
-		if (stored == NULL)
-		{
-			singly |= probe->access != JOIN_ROW_BY_ROW &&
-					  bloomfam_join_filter_awaited(probe->filter);
-			continue;
-		}
-		stored->waits =
-			stored->answer == JOIN_ANSWER_NOT_YET || stored->may_fail ? stored->before : 0;
-		state->batch->some_wait |= stored->waits > 0;
-		singly |= stored->may_fail && stored->waits == 0;
-	}
-	return singly;
+		if (state->probes[f].stored == NULL && state->probes[f].access != JOIN_ROW_BY_ROW &&
+			bloomfam_join_filter_awaited(state->probes[f].filter))
+			return true;
+	return false;
 }
 
 /* ---- selecting the rows of a page ---- */
@@ -289,7 +255,7 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 	JoinHeapBatch *batch = state->batch;
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	TupleDesc	desc = RelationGetDescr(child->ss_currentRelation);
-	bool		singly = note_waiting(state);
+	bool		singly = is_first_row(state);
 	bool		looked = false;
 	MemoryContext old;
 	int			n;
@@ -314,7 +280,7 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 
 		if (probe->access == JOIN_ROW_BY_ROW)
 			continue;
-		if (probe->stored != NULL ? probe->stored->waits > 0 : !bloomfam_join_probe_awake(probe, n))
+		if (probe->stored == NULL && !bloomfam_join_probe_awake(probe, n))
 			continue;
 		if (!looked)
 			find_rows(batch, scan, n);
@@ -326,20 +292,15 @@ select_rows(JoinProbeState *state, ScanState *child, HeapScanDesc scan)
 	}
 	for (i = 0; i < n && !looked; i++)
 		batch->passing[i] = bloomfam_heap_scan_row(scan) + i;
-	if (looked && !singly && n > 0)
-		bloomfam_join_prefetch_buckets(state, batch->scratch, desc, n);
 	MemoryContextSwitchTo(old);
 	batch->selected = !singly;
 	batch->npassing = n;
 	batch->next = 0;
 }
 
-/*
- * Tells whether the row in the scan's slot passes those filters named by conditions that wait for
- * exactly the given number of the scan's conditions; 0 selects the filters that wait for none.
- */
+/* Tells whether the row in the scan's slot passes the filters that the query names. */
 static bool
-row_passes(JoinProbeState *state, TupleTableSlot *slot, int conditions)
+row_passes(JoinProbeState *state, TupleTableSlot *slot)
 {
 	MemoryContext old;
 	bool		pass = true;
@@ -353,7 +314,7 @@ row_passes(JoinProbeState *state, TupleTableSlot *slot, int conditions)
 		bool		isnull;
 		Datum		key;
 
-		if (probe->stored == NULL || probe->stored->waits != conditions)
+		if (probe->stored == NULL)
 			continue;
 		key = slot_getattr(slot, probe->attributes[0], &isnull);
 		pass = !isnull && bloomfam_join_stored_passes(probe->stored, key);
@@ -458,8 +419,7 @@ next_row(JoinProbeState *state, ScanState *child)
 		CHECK_FOR_INTERRUPTS();
 		if (!table_scan_getnextslot(child->ss_currentScanDesc, child->ps.state->es_direction, slot))
 			return false;
-		note_waiting(state);
-		if (row_passes(state, slot, 0))
+		if (row_passes(state, slot))
 			return true;
 	}
 
@@ -490,28 +450,6 @@ next_row(JoinProbeState *state, ScanState *child)
 	return true;
 }
 
-/* Tells whether a row passes the scan's conditions, and the filters that wait for some of these. */
-static bool
-row_qualifies(JoinProbeState *state, ScanState *child, ExprContext *econtext)
-{
-	JoinHeapBatch *batch = state->batch;
-	bool		pass = true;
-	int			i;
-
-	Assert(!batch->some_wait || batch->conditions != NIL);
-	if (!batch->some_wait)
-		pass = child->ps.qual == NULL || ExecQual(child->ps.qual, econtext);
-	for (i = 0; batch->some_wait && pass && i < list_length(batch->conditions); i++)
-	{
-		pass = ExecQual(list_nth(batch->conditions, i), econtext);
-		if (pass && !row_passes(state, child->ss_ScanTupleSlot, i + 1))
-			return false;
-	}
-	if (!pass)
-		InstrCountFiltered1(child, 1);
-	return pass;
-}
-
 /*
  * Executes the child's scan in its place: evaluates its conditions and target list for the rows
  * that pass.
@@ -521,6 +459,7 @@ scan_child(JoinProbeState *state, ScanState *child)
 {
 	ExprContext *econtext = child->ps.ps_ExprContext;
 	ProjectionInfo *projection = child->ps.ps_ProjInfo;
+	bool		qualifies;
 
 	if (child->ps.qual == NULL && projection == NULL)
 		return next_row(state, child) ? child->ss_ScanTupleSlot
@@ -532,7 +471,10 @@ scan_child(JoinProbeState *state, ScanState *child)
 			return ExecClearTuple(projection != NULL ? projection->pi_state.resultslot
 													 : child->ss_ScanTupleSlot);
 		econtext->ecxt_scantuple = child->ss_ScanTupleSlot;
-	} while (!row_qualifies(state, child, econtext));
+		qualifies = child->ps.qual == NULL || ExecQual(child->ps.qual, econtext);
+		if (!qualifies)
+			InstrCountFiltered1(child, 1);
+	} while (!qualifies);
 	return projection != NULL ? ExecProject(projection) : child->ss_ScanTupleSlot;
 }
 
@@ -593,7 +535,6 @@ bloomfam_join_heap_batch_init(JoinProbeState *state)
 	JoinHeapBatch *batch;
 	bool		in_batches;
 	int			by_row = 0;
-	ListCell   *lc;
 	int			f;
 
 	if (!IsA(child, SeqScanState))
@@ -623,10 +564,6 @@ bloomfam_join_heap_batch_init(JoinProbeState *state)
 	for (f = 0; f < state->nprobes; f++)
 		if (state->probes[f].access != JOIN_ROW_BY_ROW)
 			prepare_columns(state, &state->probes[f], RelationGetDescr(table));
-
-	note_waiting(state);
-	foreach(lc, batch->some_wait ? child->plan->qual : NIL)
-		batch->conditions = lappend(batch->conditions, ExecInitQual(list_make1(lfirst(lc)), child));
 
 	/*
 	 * WHERE CURRENT OF looks in a cursor's plan for the node that scans the table, and for its

@@ -10,15 +10,8 @@
 #define BLOOMFAM_JOIN_HEAP_BATCH_COLUMNS_H
 
 #include "access/htup_details.h"
-#include "executor/hashjoin.h"
 
 #include "join/filter/hash.h"
-
-/*
- * The largest number of buckets that are prefetched for the rows of one page, for all joins
- * together.
- */
-#define JOIN_BUCKETS_PREFETCHED	512
 
 /*
  * Memory for the rows of one page, shared by the nodes of a filter: if each of a thousand
@@ -46,12 +39,6 @@ typedef struct JoinBatchScratch
 	 */
 	bool		spared[MaxHeapTuplesPerPage];
 	bool		pass[MaxHeapTuplesPerPage];
-
-	/*
-	 * The hash table buckets that the rows of the page will need, and whose first tuples are
-	 * prefetched.
-	 */
-	HashJoinTuple *buckets[JOIN_BUCKETS_PREFETCHED];
 } JoinBatchScratch;
 
 /* One column of a filter's key, as it is read from a table's pages. */

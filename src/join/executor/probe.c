@@ -162,7 +162,7 @@ begin_filter(JoinProbeState *state, const JoinFilterInfo *info, JoinProbe *probe
 	{
 		probe->stored = bloomfam_join_stored_make(&state->css,
 												  list_nth(plan->custom_exprs, info->condition),
-												  info->before, probe->attributes);
+												  probe->attributes);
 		probe->keys = &probe->stored->key;
 	}
 	else

@@ -26,9 +26,6 @@ typedef struct JoinProbeGroup
 	/* Memory for the rows of a page; NULL: no node has probed a page yet. */
 	struct JoinBatchScratch *scratch;
 
-	/* The join's hash function, for bucket_prefetch.c; NULL: it has not been looked up yet. */
-	FmgrInfo   *bucket_hash;
-
 	/*
 	 * List of JoinProbe: the filter's entries in those probe nodes that may skip partitions by it.
 	 */

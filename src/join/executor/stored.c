@@ -17,13 +17,9 @@
  *	  scan, as the filter is the same for all rows; a parameter that changes leads to a rescan.
  *	- A row whose key is NULL does not pass; a filter that is NULL lets all other rows pass.
  *	- The scan's other conditions are evaluated only for rows that pass, even if they came first.
- *	  But a filter may raise an error: it cannot be computed, or is of other keys.  If conditions
- *	  come before it that no row passes, there must be no error.  So such a filter waits: it is
- *	  probed after these conditions until it has been probed once, and always if hashing a further
- *	  key could fail.  Conditions that come after it are then evaluated after it as well, as they
- *	  may fail for rows that it drops.  (Conditions are sorted by security level and cost.)
- *	- A key whose hashing could fail is hashed when its row is asked for, not together with its
- *	  page: below a LIMIT, that may be never.
+ *	  (The server, too, chooses the order of conditions, by security level and cost.)
+ *	- A key whose hashing could fail must not be hashed before its row is asked for: below a LIMIT,
+ *	  that may be never.  So conditions on such keys remain with the scan.
  *
  * take_stored() (planner/plan.c) decides which conditions are taken from a scan.
  *
@@ -31,7 +27,6 @@
  */
 #include "postgres.h"
 
-#include "access/transam.h"
 #include "executor/executor.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
@@ -90,7 +85,7 @@ hash_first(const JoinKey *key, Datum value)
 	hash = hash_stored(key, value);
 	stored->key.hash = hash_stored;
 	stored->key.integer = bloomfam_hasher_is_integer(stored->hasher);
-	stored->may_fail |= stored->hasher->varies;
+	Assert(!stored->hasher->varies);
 	stored->answer = JOIN_ANSWER_PROBE;
 	return hash;
 }
@@ -121,7 +116,7 @@ bloomfam_join_stored_passes(JoinStored *stored, Datum key)
 }
 
 JoinStored *
-bloomfam_join_stored_make(CustomScanState *node, Node *condition, int before, AttrNumber *column)
+bloomfam_join_stored_make(CustomScanState *node, Node *condition, AttrNumber *column)
 {
 	EState	   *estate = node->ss.ps.state;
 	JoinStored *stored = palloc0(sizeof(JoinStored));
@@ -136,7 +131,6 @@ bloomfam_join_stored_make(CustomScanState *node, Node *condition, int before, At
 	if (estate->es_epq_active != NULL)
 		elog(ERROR, "a condition cannot be rechecked");
 
-	stored->before = before;
 	stored->expression = ExecInitExpr(list_nth(args, filter_arg), &node->ss.ps);
 	stored->econtext = CreateExprContext(estate);
 	stored->hashers.context = CurrentMemoryContext;
@@ -144,7 +138,6 @@ bloomfam_join_stored_make(CustomScanState *node, Node *condition, int before, At
 	stored->hashers.typmod = exprTypmod((Node *) key);
 	stored->hashers.collation = exprInputCollation(condition);
 	stored->hashers.probing = true;
-	stored->may_fail = getBaseType(stored->hashers.type) >= FirstNormalObjectId;
 	bloomfam_filter_init(&stored->filter, CurrentMemoryContext);
 	stored->key.typlen = get_typlen(stored->hashers.type);
 	bloomfam_join_stored_rescan(stored);

@@ -37,15 +37,6 @@ typedef struct JoinStored
 	JoinKey		key;
 	JoinAnswer	answer;
 
-	/* The number of the scan's conditions that come before the condition that names the filter. */
-	int			before;
-
-	/* The number of the scan's conditions that the filter waits for now; set by heap_batch.c. */
-	int			waits;
-
-	/* Whether hashing a key may raise an error, even if it did not for the keys hashed before. */
-	bool		may_fail;
-
 	/* The expression in the query's condition whose value is the stored filter. */
 	ExprState  *expression;
 
@@ -60,11 +51,11 @@ typedef struct JoinStored
 } JoinStored;
 
 /*
- * Makes the execution state of a filter that a condition of a probe node names.  "before" is the
- * number of the scan's conditions before it.  Sets *column to the attribute number of the key in
- * the scanned table.  The node's child must have been initialized.
+ * Makes the execution state of a filter that a condition of a probe node names.  Sets *column to
+ * the attribute number of the key in the scanned table.  The node's child must have been
+ * initialized.
  */
-extern JoinStored *bloomfam_join_stored_make(CustomScanState *node, Node *condition, int before,
+extern JoinStored *bloomfam_join_stored_make(CustomScanState *node, Node *condition,
 											 AttrNumber *column);
 
 /* Forgets the filter's value, which may be another one after the rescan. */

@@ -11,6 +11,7 @@
 
 #include "access/heapam.h"
 #include "access/table.h"
+#include "access/transam.h"
 #include "catalog/pg_type_d.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
@@ -18,6 +19,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
 #include "join/base/column.h"
@@ -399,7 +401,6 @@ add_filter(PlanContext *context, JoinPushdown *pushdown)
 		info.access = target->site.access;
 		info.min_drop = target->site.min_drop;
 		info.all_or_none = crossed->all_or_none;
-		info.unbuffered = !crossed->materialized;
 		info.ancestors = target->ancestors;
 		if (info.ancestors != NIL && crossed->branch != NULL && crossed->branch != target->slot &&
 			bloomfam_join_tree_is_volatile_free(pushdown->plan_info, *crossed->branch))
@@ -446,6 +447,16 @@ add_filter(PlanContext *context, JoinPushdown *pushdown)
  */
 #define STORED_DROP	900
 
+/*
+ * Tells whether hashing any key of a type is known to raise no error: it is one of the server's own
+ * types, but for records, which may have parts of any type.
+ */
+static bool
+can_hash_all(Oid type)
+{
+	return getBaseType(type) < FirstNormalObjectId && type != RECORDOID && type != RECORDARRAYOID;
+}
+
 /* Tells whether a condition probes a filter that can be probed in page batches instead. */
 static bool
 can_be_taken(Node *condition, Index relid, const JoinPlanInfo *plan_info)
@@ -453,11 +464,14 @@ can_be_taken(Node *condition, Index relid, const JoinPlanInfo *plan_info)
 	int			filter_arg;
 	List	   *args = bloomfam_join_stored_arguments(condition, &filter_arg);
 	Node	   *filter;
+	Node	   *key;
 
-	if (args == NIL || bloomfam_join_column(list_nth(args, 1 - filter_arg), relid) == 0)
+	if (args == NIL)
 		return false;
 	filter = list_nth(args, filter_arg);
-	return !contain_var_clause(filter) && !contain_subplans(filter) &&
+	key = list_nth(args, 1 - filter_arg);
+	return bloomfam_join_column((Expr *) key, relid) != 0 && can_hash_all(exprType(key)) &&
+		   !contain_var_clause(filter) && !contain_subplans(filter) &&
 		   !bloomfam_join_is_volatile(filter, plan_info);
 }
 
@@ -480,17 +494,15 @@ is_worthwhile(Oid relation)
 
 /*
  * Adds a condition with a stored filter to the probe node "parent" on top of the scan.  If "parent"
- * is NULL or another kind of node, first puts a probe node on top of the scan in *slot.  "before"
- * is the number of conditions kept in the scan that come before this condition.  Returns the probe
- * node.
+ * is NULL or another kind of node, first puts a probe node on top of the scan in *slot.  Returns
+ * the probe node.
  */
 static Plan *
-add_condition(PlanContext *context, Plan **slot, Plan *parent, Node *condition, int before)
+add_condition(PlanContext *context, Plan **slot, Plan *parent, Node *condition)
 {
 	CustomScan *probe = (CustomScan *) parent;
 	JoinFilterInfo info = {
-		.kind = JOIN_INFO_STORED, .drop = STORED_DROP, .access = JOIN_PAGE_BATCHES,
-		.before = before
+		.kind = JOIN_INFO_STORED, .drop = STORED_DROP, .access = JOIN_PAGE_BATCHES
 	};
 
 	if (parent == NULL || bloomfam_join_node_kind(parent) != JOIN_NODE_PROBE)
@@ -513,14 +525,8 @@ take_stored(PlanContext *context, Plan **slot)
 	Scan	   *scan = (Scan *) *slot;
 	Plan	   *parent = context->ancestors != NIL ? linitial(context->ancestors) : NULL;
 	List	   *taken = NIL;
-	/*
-	 * List of int: for each condition taken, the number of conditions before it that the scan
-	 * keeps.
-	 */
-	List	   *before = NIL;
 	List	   *left = NIL;
 	ListCell   *lc;
-	ListCell   *lb;
 
 	/*
 	 * Nothing is taken from a scan below a CustomScan node of another extension, which may depend
@@ -535,10 +541,7 @@ take_stored(PlanContext *context, Plan **slot)
 	{
 		if ((left == NIL || !context->row_security) &&
 			can_be_taken(lfirst(lc), scan->scanrelid, &context->plan_info))
-		{
 			taken = lappend(taken, lfirst(lc));
-			before = lappend_int(before, list_length(left));
-		}
 		else
 			left = lappend(left, lfirst(lc));
 	}
@@ -546,8 +549,8 @@ take_stored(PlanContext *context, Plan **slot)
 		!is_worthwhile(rt_fetch(scan->scanrelid, stmt->rtable)->relid))
 		return;
 	scan->plan.qual = left;
-	forboth(lc, taken, lb, before)
-		parent = add_condition(context, slot, parent, lfirst(lc), lfirst_int(lb));
+	foreach(lc, taken)
+		parent = add_condition(context, slot, parent, lfirst(lc));
 }
 
 /* ---- walking the plan ---- */

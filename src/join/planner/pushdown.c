@@ -336,7 +336,6 @@ pass_through(JoinPushdown *pushdown, const Plan *plan)
 	pushdown->crossed.below_hash |= IsA(plan, Hash) ||
 		(IsA(plan, SetOp) && ((const SetOp *) plan)->strategy == SETOP_HASHED);
 	pushdown->crossed.read_to_end |= reads_all_first(plan);
-	pushdown->crossed.materialized |= bloomfam_plan_node(plan)->keeps_rows;
 	pushdown->crossed.all_or_none |= computes_groups(plan);
 	pushdown->crossed.nodes++;
 }
@@ -667,7 +666,6 @@ enter_cte(JoinPushdown *pushdown, CteScan *cte, const AttrNumber *behind)
 		return false;
 	pushdown->targets = others;
 	pushdown->crossed = crossed;
-	pushdown->crossed.materialized = true;
 	/*
 	 * A foreign scan in the CTE is not sent anything: it is not below the join, so the join could
 	 * not make it begin anew when the keys change.

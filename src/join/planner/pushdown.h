@@ -35,12 +35,6 @@ typedef struct JoinCrossed
 	bool		read_to_end;
 
 	/*
-	 * Whether the filter was pushed through a node that stores rows and returns them later, perhaps
-	 * several times.
-	 */
-	bool		materialized;
-
-	/*
 	 * Whether it was pushed through an aggregate or the like: once a row of a key has passed, every
 	 * later row of that key must pass.
 	 */
