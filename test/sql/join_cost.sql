@@ -144,6 +144,17 @@ SELECT total_cost(:'anti') = :cost AS same;
 SET bloomfam.join_filter_plans = on;
 SELECT joins('SELECT sum(fact.v) FROM fact JOIN picks USING (k) LEFT JOIN few USING (k)');
 
+-- a join without a filter has the server's own cost, also if another join of the query has one, and if the merge join below, which ends early, costs less than its inputs
+CREATE TABLE early AS SELECT g AS k, g % 50 AS v FROM generate_series(1, 2000) g;
+CREATE TABLE late AS SELECT g AS k, repeat('x', 100) AS t FROM generate_series(1, 60000) g;
+CREATE INDEX ON early (k);
+CREATE INDEX ON late (k);
+VACUUM ANALYZE early, late;
+\set beside 'SELECT count(*) FROM (SELECT count(*) AS c FROM fact JOIN few ON few.k = fact.id) x, early JOIN late USING (k) JOIN bits USING (v) WHERE c >= 0'
+WITH RECURSIVE nodes (node) AS (SELECT plan_of(:'beside') UNION ALL SELECT json_array_elements(node -> 'Plans') FROM nodes)
+SELECT (node ->> 'Total Cost')::float >= (node #>> '{Plans,0,Total Cost}')::float AS no_less_than_its_input
+FROM nodes WHERE node ->> 'Node Type' = 'Hash Join' AND node ->> 'Hash Cond' ~ 'early';
+
 -- a key that is a subquery: the server counts its cost for a part of the rows that match none, and would rather build its hash table of them all
 \set dear 'SELECT sum(fact.id) FROM fact JOIN picks ON picks.k = fact.id AND fact.v = (SELECT max(d) FROM days WHERE days.d <= picks.v)'
 SELECT joins(:'dear');

@@ -30,12 +30,6 @@
 #include "join/planner/lookups.h"
 
 /*
- * The number of rows that are scanned in page batches in the time in which an index scan fetches
- * one row, or one more page with matching rows; measured as 60 to 100.
- */
-#define ROWS_PER_LOOKUP		64.0
-
-/*
  * Measured times, in nanoseconds and for tables in memory: of a row and of a page scanned in page
  * batches, of an index lookup, and of a row that a lookup fetches.  Only the ratios of these times
  * matter.
@@ -51,67 +45,19 @@ scanned_relation(const JoinPathCandidate *path_candidate)
 	return path_candidate->root->simple_rel_array[path_candidate->relid];
 }
 
-/* Tells whether a path looks up rows of a relation by parameters from the build side alone. */
-static bool
-is_lookup(const JoinPathCandidate *path_candidate, const Path *path)
-{
-	return PATH_REQ_OUTER(path) != NULL &&
-		   bms_is_subset(PATH_REQ_OUTER(path), path_candidate->built->relids);
-}
-
-/* Returns the index path that finds a path's rows, if the path uses a single index; else NULL. */
+/*
+ * Returns the index path by which a path looks up rows for rows of the build side.  Returns NULL if
+ * the path does not do that, or uses more than one index.
+ */
 static const IndexPath *
-index_of(const Path *path)
+lookup_of(const JoinPathCandidate *path_candidate, const Path *path)
 {
+	if (PATH_REQ_OUTER(path) == NULL ||
+		!bms_is_subset(PATH_REQ_OUTER(path), path_candidate->built->relids))
+		return NULL;
 	if (IsA(path, BitmapHeapPath))
 		path = ((const BitmapHeapPath *) path)->bitmapqual;
 	return IsA(path, IndexPath) ? (const IndexPath *) path : NULL;
-}
-
-/*
- * Returns the cost of one lookup, without the conditions that the join would also evaluate for the
- * rows found: a condition with a subquery may cost more than all the rest.
- */
-static Cost
-cost_of_lookup(PlannerInfo *root, const Path *path)
-{
-	const IndexPath *index = index_of(path);
-	QualCost	conditions;
-
-	if (index == NULL)
-		return path->total_cost;
-	cost_qual_eval(&conditions, path->param_info->ppi_clauses, root);
-	return Max(path->total_cost -
-				   conditions.per_tuple * path->parent->tuples * index->indexselectivity,
-			   index->indextotalcost);
-}
-
-bool
-bloomfam_join_lookups_are_faster(const JoinPathCandidate *path_candidate, Cost hash_join)
-{
-	const RelOptInfo *rel = scanned_relation(path_candidate);
-	double		lookups = path_candidate->built->rows;
-	ListCell   *lc;
-
-	foreach(lc, rel->cheapest_parameterized_paths)
-	{
-		const Path *path = lfirst(lc);
-		Cost		cost;
-
-		if (!is_lookup(path_candidate, path))
-			continue;
-
-		/*
-		 * The planner counts the time of a disk access for each lookup.  If all pages are in
-		 * memory, a lookup takes far less time, and a lower cost of the hash join would make the
-		 * planner choose the slower plan.
-		 */
-		cost = cost_of_lookup(path_candidate->root, path);
-		if (lookups * cost < hash_join &&
-			lookups * Max(cost / random_page_cost, 1) * ROWS_PER_LOOKUP < path_candidate->scanned)
-			return true;
-	}
-	return false;
 }
 
 /*
@@ -135,44 +81,45 @@ fetched_pages(const JoinPathCandidate *path_candidate, const IndexPath *index, d
 	return Min(order * order * together + (1 - order * order) * anywhere, rel->pages);
 }
 
-JoinLookups
-bloomfam_join_lookups(const JoinPathCandidate *path_candidate, bool partial)
+bool
+bloomfam_join_lookups(const JoinPathCandidate *path_candidate, bool partial, JoinLookups *lookups)
 {
 	const RelOptInfo *rel = scanned_relation(path_candidate);
 	const RelOptInfo *built = path_candidate->built;
 	const Path *outer = built->cheapest_total_path;
-	const Path *cheapest = NULL;
-	double		read = path_candidate->read < 0 ? 1 : path_candidate->read;
-	double		fetched;
+	double		pages = rel->pages * (path_candidate->read < 0 ? 1 : path_candidate->read);
+	double		scanning = path_candidate->scanned * TIME_OF_ROW + pages * TIME_OF_PAGE;
 	Cost		page_cost;
 	ListCell   *lc;
 
+	if (partial)
+		outer = built->partial_pathlist != NIL ? linitial(built->partial_pathlist) : NULL;
+	*lookups = (JoinLookups) {0};
+	get_tablespace_page_costs(rel->reltablespace, NULL, &page_cost);
 	foreach(lc, rel->cheapest_parameterized_paths)
 	{
 		const Path *path = lfirst(lc);
+		const IndexPath *index = lookup_of(path_candidate, path);
+		double		fetched;
+		Cost		cost;
+
+		if (index == NULL)
+			continue;
+		fetched = Max(rel->tuples * index->indexselectivity, 1);
+		if (built->rows * (TIME_OF_LOOKUP + fetched * TIME_OF_FETCH) < scanning)
+			return false;
 
 		/*
-		 * Index-only scans are left out, as the pages that they read are not those of the table,
-		 * which the hash join's scan would read.
+		 * The pages that an index-only scan reads are not those of the table, which the hash join's
+		 * scan would read.
 		 */
-		if (is_lookup(path_candidate, path) && index_of(path) != NULL &&
-			path->pathtype != T_IndexOnlyScan &&
-			(path->parallel_safe || !partial) &&
-			(cheapest == NULL || path->total_cost < cheapest->total_cost))
-			cheapest = path;
+		if (outer == NULL || path->pathtype == T_IndexOnlyScan || (partial && !path->parallel_safe))
+			continue;
+		cost = outer->total_cost + outer->rows * path->total_cost;
+		if (lookups->cost > 0 && lookups->cost <= cost)
+			continue;
+		lookups->cost = cost;
+		lookups->pages = page_cost * Min(pages, fetched_pages(path_candidate, index, built->rows));
 	}
-	if (partial)
-		outer = built->partial_pathlist != NIL ? linitial(built->partial_pathlist) : NULL;
-	if (cheapest == NULL || outer == NULL)
-		return (JoinLookups) {0};
-	fetched = Max(rel->tuples * index_of(cheapest)->indexselectivity, 1);
-	if (built->rows * (TIME_OF_LOOKUP + fetched * TIME_OF_FETCH) <
-		path_candidate->scanned * TIME_OF_ROW + rel->pages * read * TIME_OF_PAGE)
-		return (JoinLookups) {0};
-	get_tablespace_page_costs(rel->reltablespace, NULL, &page_cost);
-	return (JoinLookups) {
-		.cost = outer->total_cost + outer->rows * cheapest->total_cost,
-		.pages = page_cost * Min(rel->pages * read, fetched_pages(path_candidate,
-																  index_of(cheapest), built->rows))
-	};
+	return true;
 }

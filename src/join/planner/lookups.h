@@ -21,18 +21,11 @@ typedef struct JoinLookups
 } JoinLookups;
 
 /*
- * Tells whether the planner has a nested loop that looks up rows of the scanned relation for the
- * rows of the build side, that costs less than hash_join, the hash join's cost without a filter,
- * and that is in truth faster than the filtered scan.
+ * Returns false if a nested loop that looks up rows of the scanned relation for the rows of the
+ * build side is in truth faster than the filtered scan.  Else sets *lookups to the cheapest nested
+ * loop of that kind.  If "partial" is true, each process of a parallel plan does a part of it.
  */
-extern bool bloomfam_join_lookups_are_faster(const JoinPathCandidate *path_candidate,
-											 Cost hash_join);
-
-/*
- * Returns the cheapest nested loop that looks up rows of the scanned relation for the rows of the
- * build side.  If "partial" is true, each process of a parallel plan does a part of the nested
- * loop.
- */
-extern JoinLookups bloomfam_join_lookups(const JoinPathCandidate *path_candidate, bool partial);
+extern bool bloomfam_join_lookups(const JoinPathCandidate *path_candidate, bool partial,
+								  JoinLookups *lookups);
 
 #endif							/* BLOOMFAM_JOIN_LOOKUPS_H */

@@ -42,18 +42,17 @@
 /*
  * Hysteresis: the server's plan is kept unless the filtered join is 5 % cheaper, as estimates are
  * most wrong where filters are most used.  If further joins follow, 5 % of the unfiltered cost are
- * charged in addition, since a nested loop above may look up many more rows than the planner
- * expects.  A chain of joins is charged only once; if each join were charged, a nested loop above
- * the first one would win.
+ * charged in addition, since a nested loop above may scan again for many more rows than the planner
+ * expects.  A chain of joins is charged only at its lowest one; if each join were charged, a nested
+ * loop above the first one would win.
  */
 #define NEAR_TIE			0.05
 
 /*
- * The planner treats two costs that differ by less than 1 % as equal, and then prefers the plan
- * that starts sooner: above a join with a filter, that is a nested loop.  So a hash join above such
- * a join is offered for a little more than 1 % less.
+ * The planner treats two costs that differ by less than 1 % as equal, so a join that is to replace
+ * another is offered for this fraction of the other's cost.
  */
-#define SAFER				0.02
+#define CHEAPER				0.98
 
 /*
  * A join of two relations that is offered to the planner, and what its filter is expected to save,
@@ -66,60 +65,17 @@ typedef struct Offer
 	RelOptInfo *joinrel;
 	JoinType	jointype;
 	JoinPathExtraData *extra;
-
-	/*
-	 * Whether a filter may save anything; if not, the join is offered only because a join below it
-	 * was.
-	 */
-	bool		filters;
-
-	/* The cost of a join below that was offered for less than its real cost; 0: there is none. */
-	Cost		discounted;
 	Cost		saved;			/* What the filter saves, minus what it costs. */
+	bool		lowest;			/* Whether no other join is on its probe side. */
 	JoinLookups lookups;		/* The nested loop that the join is to replace, if there is one. */
 } Offer;
 
 /*
- * Tells whether a join was offered for less than its inputs cost, which only discount() causes.  If
- * it subtracted less than the join's own cost, that cannot be seen, and the margin NEAR_TIE is
- * charged again.
- */
-static bool
-is_discounted(const Path *path)
-{
-	const JoinPath *join = (const JoinPath *) path;
-
-	return (IsA(path, HashPath) || IsA(path, MergePath)) &&
-		   path->total_cost < join->outerjoinpath->total_cost + join->innerjoinpath->total_cost;
-}
-
-/*
- * The planner run in which a join was last offered for less than its inputs cost; in other runs, no
- * such join needs to be looked for.  A function called while planning may plan a query, too, and
- * overwrite this; then only a margin NEAR_TIE is charged again.
- */
-static const PlannerGlobal *discounting;
-
-/*
- * Returns the cost of the uppermost join below a path that was offered for less than its inputs
- * cost; 0 if there is none.
- */
-static Cost
-cost_of_discounted(const PlannerInfo *root, const Path *path)
-{
-	if (root->glob != discounting)
-		return 0;
-	while (path != NULL && !is_discounted(path))
-		path = bloomfam_join_path_below(path);
-	return path != NULL ? path->total_cost : 0;
-}
-
-/*
  * Tells whether a filter is expected to save anything in a join of these two paths, and sets
- * offer->saved.  "unfiltered" is the cost of the join without a filter.
+ * offer->saved and offer->lookups.  "partial" says that they are partial paths of a parallel plan.
  */
 static bool
-saves(Offer *offer, const Path *probed, const Path *built, bool parallel_hash, Cost unfiltered)
+saves(Offer *offer, const Path *probed, const Path *built, bool partial, bool parallel_hash)
 {
 	JoinCandidate *candidate = &offer->filter.candidate;
 
@@ -127,45 +83,47 @@ saves(Offer *offer, const Path *probed, const Path *built, bool parallel_hash, C
 		bloomfam_join_estimate(candidate) != JOIN_NO_REASON)
 		return false;
 	offer->saved = candidate->estimate.saved - candidate->estimate.cost;
-	return offer->saved > 0 &&
-		   (candidate->foreign != NIL ||
-			!bloomfam_join_lookups_are_faster(&offer->filter, unfiltered));
+	offer->lowest = !IS_JOIN_REL(probed->parent);
+	offer->lookups = (JoinLookups) {0};
+	if (offer->saved <= 0 ||
+		(enable_nestloop && !bloomfam_join_lookups(&offer->filter, partial, &offer->lookups)))
+		return false;
+
+	/* If more is joined on the probe side, no nested loop of lookups alone would do the same. */
+	if (probed->parent->relid != offer->filter.relid)
+		offer->lookups = (JoinLookups) {0};
+	return true;
 }
 
 /*
  * Returns by how much less than its cost "total" a join is offered: what its filter saves, minus
- * the margin NEAR_TIE, which is not charged on a join below that was itself offered for less.  If
- * the join is to replace a nested loop whose lookups read the same pages, it is offered for
- * slightly less than the nested loop's cost, if the cost of these pages allows.
+ * the margin NEAR_TIE.  If the join is to replace a nested loop whose lookups read the same pages,
+ * it is offered for slightly less than the nested loop's cost, if the cost of these pages allows.
  */
 static Cost
 discount(const Offer *offer, Cost total)
 {
 	const RelOptInfo *joinrel = offer->joinrel;
-	Cost		settled = offer->discounted;
-	Cost		margin = NEAR_TIE * Max(total - settled - offer->saved, 0);
+	Cost		margin = 0;
 	Cost		saved;
 	Cost		dearer;
 
-	/*
-	 * A larger margin is subtracted from the filter's saving if the query has relations that remain
-	 * to be joined: a nested loop above may look up more rows than the planner expects.
-	 */
-	if (!bms_is_subset(offer->root->all_baserels, joinrel->top_parent_relids != NULL
-													  ? joinrel->top_parent_relids
-													  : joinrel->relids))
-		margin += NEAR_TIE * (total - settled);
-	saved = Max(offer->saved - margin, 0) + SAFER * settled;
+	if (offer->lowest)
+	{
+		margin = NEAR_TIE * Max(total - offer->saved, 0);
+		if (!bms_is_subset(offer->root->all_baserels, joinrel->top_parent_relids != NULL
+														  ? joinrel->top_parent_relids
+														  : joinrel->relids))
+			margin += NEAR_TIE * total;
+	}
+	saved = Max(offer->saved - margin, 0);
 	if (offer->lookups.cost <= 0)
 		return saved;
-	dearer = total - saved - (1 - SAFER) * offer->lookups.cost;
+	dearer = total - saved - CHEAPER * offer->lookups.cost;
 	return saved + Max(Min(dearer, offer->lookups.pages), 0);
 }
 
-/*
- * Offers the planner a hash join of two paths, if a filter is expected to save anything, or if a
- * join below was offered for less than its cost.
- */
+/* Offers the planner a hash join of two paths, if a filter is expected to save anything. */
 static void
 consider(Offer *offer, Path *outer, Path *inner, bool partial, bool parallel_hash)
 {
@@ -176,27 +134,17 @@ consider(Offer *offer, Path *outer, Path *inner, bool partial, bool parallel_has
 
 	initial_cost_hashjoin(offer->root, &costs, offer->jointype, offer->filter.clauses, outer, inner,
 						  offer->extra, parallel_hash);
-	if (!offer->filters || !saves(offer, outer, inner, parallel_hash, costs.total_cost))
-	{
-		if (offer->discounted == 0)
-			return;
-		offer->saved = 0;
-	}
-	offer->lookups = (JoinLookups) {0};
-	if (offer->saved > 0 && enable_nestloop && outer->parent->relid == offer->filter.relid)
-		offer->lookups = bloomfam_join_lookups(&offer->filter, partial);
+	if (!saves(offer, outer, inner, partial, parallel_hash))
+		return;
 	saved = discount(offer, costs.total_cost);
-	if (saved <= 0 ||
-		(partial ? !bloomfam_add_partial_path_precheck(joinrel, &costs, costs.total_cost - saved)
-				 : !bloomfam_add_path_precheck(joinrel, &costs, costs.total_cost - saved)))
+	if (partial ? !bloomfam_add_partial_path_precheck(joinrel, &costs, costs.total_cost - saved)
+				: !bloomfam_add_path_precheck(joinrel, &costs, costs.total_cost - saved))
 		return;
 	path = (Path *) create_hashjoin_path(offer->root, joinrel, offer->jointype, &costs,
 										 offer->extra, outer, inner, parallel_hash,
 										 offer->extra->restrictlist, NULL, offer->filter.clauses);
 	saved = discount(offer, path->total_cost);
 	path->total_cost = Max(path->total_cost - saved, path->startup_cost);
-	if (is_discounted(path))
-		discounting = offer->root->glob;
 	if (partial)
 		add_partial_path(joinrel, path);
 	else
@@ -314,7 +262,7 @@ offer_merge_join(Offer *offer, RelOptInfo *outerrel, RelOptInfo *innerrel)
 	outer = (Path *) create_sort_path(root, outerrel, outer, outer_keys, -1);
 	inner = (Path *) create_sort_path(root, innerrel, inner,
 									  make_inner_pathkeys_for_merge(root, clauses, outer_keys), -1);
-	if (!saves(offer, inner, outer, false, inner->total_cost))
+	if (!saves(offer, inner, outer, false, false))
 		return;
 	bloomfam_initial_cost_mergejoin(root, &costs, offer->jointype, clauses, outer, inner,
 									offer->extra);
@@ -330,8 +278,6 @@ offer_merge_join(Offer *offer, RelOptInfo *outerrel, RelOptInfo *innerrel)
 	path->startup_cost =
 		Max(path->startup_cost - saved, Min(path->startup_cost, outer->total_cost));
 	path->total_cost = Max(path->total_cost - saved, path->startup_cost);
-	if (is_discounted(path))
-		discounting = root->glob;
 	add_path(joinrel, path);
 }
 
@@ -368,7 +314,6 @@ void
 bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 						RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
 {
-	bool		filters = may_filter(joinrel, outerrel, innerrel);
 	Offer		offer;
 	Path	   *outer = outerrel->cheapest_total_path;
 	Path	   *inner = innerrel->cheapest_total_path;
@@ -389,12 +334,11 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 	 * For most pairs of relations no join is offered.  There may be thousands of pairs, so this is
 	 * found out before any further work.
 	 */
-	if ((!filters && cost_of_discounted(root, outer) <= 0) ||
-		!bloomfam_join_drops_outer(jointype) || !enable_hashjoin)
+	if (!may_filter(joinrel, outerrel, innerrel) || !bloomfam_join_drops_outer(jointype) ||
+		!enable_hashjoin)
 		return;
 	offer = (Offer) {
-		.root = root, .joinrel = joinrel, .jointype = jointype, .extra = extra, .filters = filters,
-		.discounted = cost_of_discounted(root, outer),
+		.root = root, .joinrel = joinrel, .jointype = jointype, .extra = extra,
 		.filter = {
 			.root = root, .built = innerrel, .read = -1,
 			.candidate.drop = bloomfam_join_drop(joinrel->rows, outerrel->rows)
@@ -412,7 +356,6 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 		outerrel->partial_pathlist == NIL)
 		return;
 	outer = linitial(outerrel->partial_pathlist);
-	offer.discounted = cost_of_discounted(root, outer);
 	if (enable_parallel_hash && innerrel->partial_pathlist != NIL)
 		consider(&offer, outer, linitial(innerrel->partial_pathlist), true, true);
 	if (!inner->parallel_safe)
