@@ -257,8 +257,11 @@ CREATE TABLE ctes AS SELECT row_number() OVER () AS i, 'WITH c AS MATERIALIZED (
 	('SELECT s.v, a.m FROM staging s JOIN c a USING (id) JOIN c b USING (id) WHERE a.m % 2 = 1 AND b.m > 500'),
 	('SELECT s.v, x.m FROM staging s, LATERAL (SELECT a.m FROM c a JOIN c b USING (id) WHERE a.id = s.id OFFSET 0) x WHERE s.v < 20'),
 	('SELECT s.v, d.m FROM staging s JOIN (WITH d AS MATERIALIZED (SELECT * FROM c) SELECT a.* FROM d a JOIN d b USING (id)) d USING (id)'),
-	('SELECT s.v FROM staging s JOIN c a USING (id) WHERE NOT EXISTS (SELECT FROM c b WHERE b.id = s.id AND b.m % 4 = 1)')) v(q);
-SELECT i, places(q) FROM ctes WHERE i <= 9 ORDER BY i;
+	('SELECT s.v FROM staging s JOIN c a USING (id) WHERE NOT EXISTS (SELECT FROM c b WHERE b.id = s.id AND b.m % 4 = 1)'),
+	-- two joins by one column, and by that and another
+	('SELECT s.v, a.m FROM staging s JOIN c a USING (id) JOIN c b ON b.id = s.id AND b.m = a.m'),
+	('SELECT s.v, a.m FROM staging s JOIN c a USING (id) JOIN c b ON b.id = s.v AND b.m = a.m')) v(q);
+SELECT i, places(q) FROM ctes WHERE i <= 9 OR i >= 13 ORDER BY i;
 SELECT i, r.* FROM ctes, join_compare(q) r ORDER BY i;
 SET enable_hashjoin = off;
 SELECT i, r.* FROM ctes, join_compare(q) r ORDER BY i;

@@ -15,6 +15,7 @@
 #include "join/base/gucs.h"
 #include "join/planner/candidate.h"
 #include "join/planner/decision.h"
+#include "join/planner/pushdown_cte.h"
 #include "pg/compat.h"
 #include "pg/expression.h"
 #include "pg/plan_nodes.h"
@@ -313,6 +314,18 @@ find_key_columns(const JoinPlanInfo *plan_info, Join *join, JoinKeyColumn *colum
 	return n;
 }
 
+/* Describes the filter of these columns of a join's key, and finds its targets. */
+static JoinPushdown *
+push_down(const JoinPlanInfo *plan_info, int workers, Join *join, const JoinKeyColumn *columns,
+		  int ncolumns)
+{
+	JoinPushdown *pushdown =
+		bloomfam_join_pushdown_find(plan_info, workers, join, columns, ncolumns);
+
+	bloomfam_join_pushdown_enter_ctes(pushdown);
+	return pushdown;
+}
+
 /* Tells whether two filters have the same targets. */
 static bool
 have_same_targets(const JoinPushdown *a, const JoinPushdown *b)
@@ -362,11 +375,10 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, Join *join,
 	 * One filter of all columns drops more rows than one filter for each column, unless some of the
 	 * latter can be pushed further down.
 	 */
-	all = bloomfam_join_pushdown_find(plan_info, workers, join, columns, n);
+	all = push_down(plan_info, workers, join, columns, n);
 	for (i = 0; i < n && n > 1; i++)
 	{
-		JoinPushdown *one =
-			bloomfam_join_pushdown_find(plan_info, workers, join, &columns[i], 1);
+		JoinPushdown *one = push_down(plan_info, workers, join, &columns[i], 1);
 
 		together &= have_same_targets(all, one);
 		pushdowns = lappend(pushdowns, one);

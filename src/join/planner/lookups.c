@@ -31,13 +31,22 @@
 
 /*
  * Measured times, in nanoseconds and for tables in memory: of a row and of a page scanned in page
- * batches, of an index lookup, and of a row that a lookup fetches.  Only the ratios of these times
- * matter.
+ * batches, of an index lookup, and of a row and of a page that lookups fetch.  Only the ratios of
+ * these times matter.
  */
-#define TIME_OF_ROW			7.0
-#define TIME_OF_PAGE		1400.0
-#define TIME_OF_LOOKUP		700.0
-#define TIME_OF_FETCH		1200.0
+#define TIME_OF_ROW				7.0
+#define TIME_OF_PAGE			1400.0
+#define TIME_OF_LOOKUP			700.0
+#define TIME_OF_FETCHED_ROW		100.0
+#define TIME_OF_FETCHED_PAGE	1100.0
+
+/* What the lookups of a nested loop by an index fetch of the table. */
+typedef struct Fetched
+{
+	double		rows;
+	double		visits;			/* The number of pages, each counted as often as it is visited. */
+	double		pages;			/* The number of different pages. */
+} Fetched;
 
 static const RelOptInfo *
 scanned_relation(const JoinPathCandidate *path_candidate)
@@ -61,24 +70,29 @@ lookup_of(const JoinPathCandidate *path_candidate, const Path *path)
 }
 
 /*
- * Returns how many pages of the table the given number of lookups fetch.  The server's estimate
- * assumes that the rows are scattered.  Rows in the order of the index are stored together, and so
- * are rows of neighbouring keys, which the keys may be.  As in cost_index(), the square of the
- * correlation weighs the two estimates.
+ * Returns what the given number of lookups fetch.  The server's estimate of pages assumes that rows
+ * are scattered.  Rows in the order of the index are stored together, and so are rows of
+ * neighbouring keys, which the keys may be.  As in cost_index(), the square of the correlation
+ * weighs the two estimates.
  */
-static double
-fetched_pages(const JoinPathCandidate *path_candidate, const IndexPath *index, double lookups)
+static Fetched
+fetched(const JoinPathCandidate *path_candidate, const IndexPath *index, double lookups)
 {
 	const RelOptInfo *rel = scanned_relation(path_candidate);
 	AttrNumber	column = index->indexinfo->indexkeys[0];
 	double		order = column <= 0 ? 0 : bloomfam_join_column_order(
 		planner_rt_fetch(path_candidate->relid, path_candidate->root)->relid, column);
-	double		anywhere = index_pages_fetched(lookups * rel->tuples * index->indexselectivity,
-											   rel->pages, index->indexinfo->pages,
+	double		in_order = order * order;
+	double		rows = Max(rel->tuples * index->indexselectivity, 1);
+	double		together = rel->pages * index->indexselectivity;
+	double		anywhere = index_pages_fetched(lookups * rows, rel->pages, index->indexinfo->pages,
 											   path_candidate->root);
-	double		together = lookups * rel->pages * index->indexselectivity;
 
-	return Min(order * order * together + (1 - order * order) * anywhere, rel->pages);
+	return (Fetched) {
+		.rows = lookups * rows,
+		.visits = lookups * (in_order * Max(together, 1) + (1 - in_order) * rows),
+		.pages = Min(in_order * lookups * together + (1 - in_order) * anywhere, rel->pages)
+	};
 }
 
 bool
@@ -100,13 +114,14 @@ bloomfam_join_lookups(const JoinPathCandidate *path_candidate, bool partial, Joi
 	{
 		const Path *path = lfirst(lc);
 		const IndexPath *index = lookup_of(path_candidate, path);
-		double		fetched;
+		Fetched		fetches;
 		Cost		cost;
 
 		if (index == NULL)
 			continue;
-		fetched = Max(rel->tuples * index->indexselectivity, 1);
-		if (built->rows * (TIME_OF_LOOKUP + fetched * TIME_OF_FETCH) < scanning)
+		fetches = fetched(path_candidate, index, built->rows);
+		if (built->rows * TIME_OF_LOOKUP + fetches.rows * TIME_OF_FETCHED_ROW +
+				fetches.visits * TIME_OF_FETCHED_PAGE < scanning)
 			return false;
 
 		/*
@@ -119,7 +134,7 @@ bloomfam_join_lookups(const JoinPathCandidate *path_candidate, bool partial, Joi
 		if (lookups->cost > 0 && lookups->cost <= cost)
 			continue;
 		lookups->cost = cost;
-		lookups->pages = page_cost * Min(pages, fetched_pages(path_candidate, index, built->rows));
+		lookups->pages = page_cost * Min(pages, fetches.pages);
 	}
 	return true;
 }

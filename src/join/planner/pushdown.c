@@ -52,14 +52,9 @@ is_on_its_own(const JoinPlanInfo *plan_info, const Plan *plan)
 	return bms_is_subset(plan->extParam, plan_info->epq_params);
 }
 
-static void follow(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes);
-
-/*
- * Returns the columns of a child, or of a table, that are behind the given output columns of a plan
- * for all columns of the key.  Returns NULL if one of them is not a column with this varno.
- */
-static AttrNumber *
-columns_behind(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes, int varno)
+AttrNumber *
+bloomfam_join_pushdown_columns(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes,
+							   int varno)
 {
 	AttrNumber *behind = palloc(pushdown->candidate.ncolumns * sizeof(AttrNumber));
 	int			i;
@@ -224,7 +219,7 @@ side_of_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes, A
 	JoinType	type = ((Join *) plan)->jointype;
 	bool		is_merge = IsA(plan, MergeJoin);
 
-	*behind = columns_behind(pushdown, plan, attributes, OUTER_VAR);
+	*behind = bloomfam_join_pushdown_columns(pushdown, plan, attributes, OUTER_VAR);
 	if (*behind != NULL && bloomfam_join_may_pass_outer(type) &&
 		(!is_merge || reads_to_end(plan->lefttree)))
 		return &plan->lefttree;
@@ -234,7 +229,7 @@ side_of_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes, A
 		 (pushdown->crosses_materialization &&
 		  bloomfam_join_node_is_volatile_free(pushdown->plan_info, plan->righttree))))
 	{
-		*behind = columns_behind(pushdown, plan, attributes, INNER_VAR);
+		*behind = bloomfam_join_pushdown_columns(pushdown, plan, attributes, INNER_VAR);
 		if (*behind != NULL)
 			return &plan->righttree;
 	}
@@ -314,14 +309,14 @@ hides_rows(const Plan *plan)
 		   (IsA(plan, Result) && ((const Result *) plan)->resconstantqual != NULL);
 }
 
-/*
- * Tells whether a filter can be pushed through a node, as far as the node's own expressions allow.
- * Rows that a security barrier hides may be hashed only by leakproof functions.  A finished plan
- * has no node for a subquery that needs none, so any node that can drop rows may be the barrier.
- */
-static bool
-is_passable(const JoinPushdown *pushdown, Plan *plan)
+bool
+bloomfam_join_pushdown_passes(const JoinPushdown *pushdown, Plan *plan)
 {
+	/*
+	 * Rows that a security barrier hides may be hashed only by leakproof functions.  A finished
+	 * plan has no node for a subquery that needs none, so any node that can drop rows may be the
+	 * barrier.
+	 */
 	return bloomfam_join_node_is_volatile_free(pushdown->plan_info, plan) &&
 		   (bloomfam_join_trust(&pushdown->candidate) == JOIN_HASH_LEAKPROOF ||
 			!pushdown->plan_info->has_barrier || !hides_rows(plan));
@@ -344,7 +339,7 @@ pass_through(JoinPushdown *pushdown, const Plan *plan)
 static bool
 follow_each(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 {
-	AttrNumber *behind = columns_behind(pushdown, plan, attributes, OUTER_VAR);
+	AttrNumber *behind = bloomfam_join_pushdown_columns(pushdown, plan, attributes, OUTER_VAR);
 	ListCell   *lc;
 
 	if (behind == NULL)
@@ -358,7 +353,7 @@ follow_each(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 		if ((*child)->async_capable)
 			stop_here(pushdown, child, behind);
 		else
-			follow(pushdown, child, behind);
+			bloomfam_join_pushdown_follow(pushdown, child, behind);
 	}
 	return true;
 }
@@ -388,9 +383,9 @@ follow_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 	across = palloc(sizeof(AttrNumber));
 	*across = column_across(pushdown, plan, other == &plan->lefttree, behind[0]);
 	pass_through(pushdown, plan);
-	follow(pushdown, next, behind);
+	bloomfam_join_pushdown_follow(pushdown, next, behind);
 	if (*across != 0)
-		follow(pushdown, other, across);
+		bloomfam_join_pushdown_follow(pushdown, other, across);
 	return true;
 }
 
@@ -438,18 +433,19 @@ follow_child(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 {
 	bool		is_subquery = IsA(plan, SubqueryScan);
 	int			varno = is_subquery ? (int) ((Scan *) plan)->scanrelid : OUTER_VAR;
-	AttrNumber *behind = columns_behind(pushdown, plan, attributes, varno);
+	AttrNumber *behind = bloomfam_join_pushdown_columns(pushdown, plan, attributes, varno);
 
 	if (behind == NULL || !may_follow_child(pushdown, plan, behind))
 		return false;
 	pass_through(pushdown, plan);
-	follow(pushdown, is_subquery ? &((SubqueryScan *) plan)->subplan : &plan->lefttree, behind);
+	bloomfam_join_pushdown_follow(
+		pushdown, is_subquery ? &((SubqueryScan *) plan)->subplan : &plan->lefttree, behind);
 	/*
 	 * From PostgreSQL 18 on, a SetOp has two inputs, in which the key's columns have the same
 	 * positions.
 	 */
 	if (plan->righttree != NULL)
-		follow(pushdown, &plan->righttree, behind);
+		bloomfam_join_pushdown_follow(pushdown, &plan->righttree, behind);
 	return true;
 }
 
@@ -464,7 +460,7 @@ follow_own(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 	int			ntargets = list_length(pushdown->targets);
 	ListCell   *lc;
 
-	follow(pushdown, &plan->lefttree, attributes);
+	bloomfam_join_pushdown_follow(pushdown, &plan->lefttree, attributes);
 	if (bloomfam_join_node_kind(plan) != JOIN_NODE_PROBE)
 		return;
 	for_each_from(lc, pushdown->targets, ntargets)
@@ -486,219 +482,18 @@ follow_through(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes)
 						 : follow_child(pushdown, plan, attributes);
 }
 
-/* Finds the targets below the plan in *slot, or makes one on top of it. */
-static void
-follow(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
+void
+bloomfam_join_pushdown_follow(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 {
 	const JoinCrossed crossed = pushdown->crossed;
 
 	check_stack_depth();
 	if (bloomfam_join_node_kind(*slot) != JOIN_NODE_OTHER)
 		follow_own(pushdown, slot, attributes);
-	else if (!is_passable(pushdown, *slot) || !follow_through(pushdown, *slot, attributes))
+	else if (!bloomfam_join_pushdown_passes(pushdown, *slot) ||
+			 !follow_through(pushdown, *slot, attributes))
 		stop_here(pushdown, slot, attributes);
 	pushdown->crossed = crossed;
-}
-
-/* ---- pushing filters into CTEs ---- */
-
-/*
- * The number of scans of a CTE in a plan. plan_id is the CTE's number among the statement's
- * subplans.
- */
-typedef struct CteScans
-{
-	int			plan_id;
-	int			n;
-} CteScans;
-
-static bool
-count_cte_scans(Plan **slot, void *context)
-{
-	CteScans   *scans = context;
-
-	if (IsA(*slot, CteScan) && ((CteScan *) *slot)->ctePlanId == scans->plan_id)
-		scans->n++;
-	return bloomfam_plan_walker(*slot, count_cte_scans, scans);
-}
-
-/* Returns the CTE scan that a target is on top of; NULL if it is on top of another node. */
-static CteScan *
-cte_scan_of(const JoinTarget *target)
-{
-	Plan	   *plan = bloomfam_join_below_own(*target->slot);
-
-	return IsA(plan, CteScan) ? (CteScan *) plan : NULL;
-}
-
-/* Merges what another target was pushed through into *crossed. */
-static void
-merge_crossed(JoinCrossed *crossed, const JoinCrossed *other)
-{
-	crossed->below_gather |= other->below_gather;
-	crossed->below_hash |= other->below_hash;
-	crossed->read_to_end &= other->read_to_end;
-	crossed->all_or_none |= other->all_or_none;
-	crossed->nodes = Min(crossed->nodes, other->nodes);
-}
-
-/*
- * Tells whether a column of a plan is a column of a node further down, whose rows the plan passes
- * on.  The plan's column then has no values, besides NULL, that the node's column does not have.
- */
-static bool
-comes_from(Plan *plan, AttrNumber attribute, const Plan *node, AttrNumber of_node)
-{
-	AttrNumber	behind;
-
-	check_stack_depth();
-	plan = bloomfam_join_below_own(plan);
-	if (plan == node)
-		return attribute == of_node;
-	if (plan->lefttree == NULL || bloomfam_plan_groups(plan))
-		return false;
-	behind = bloomfam_join_column_behind(plan, attribute, OUTER_VAR);
-	if (behind != 0)
-		return comes_from(plan->lefttree, behind, node, of_node);
-	behind = plan->righttree != NULL ? bloomfam_join_column_behind(plan, attribute, INNER_VAR) : 0;
-	return behind != 0 && comes_from(plan->righttree, behind, node, of_node);
-}
-
-/*
- * Tells whether all keys in the filter of another join are keys of this filter as well.  They are
- * if the other join's build side consists of rows of this join's build side, and both joins compare
- * keys in the same way.
- */
-static bool
-has_keys_of(const JoinPushdown *other, const JoinPushdown *pushdown)
-{
-	const JoinKeyColumn *key = &pushdown->candidate.columns[0];
-	const JoinKeyColumn *other_key = &other->candidate.columns[0];
-	AttrNumber	column = bloomfam_join_column(key->inner, OUTER_VAR);
-	AttrNumber	other_column = bloomfam_join_column(other_key->inner, OUTER_VAR);
-
-	return pushdown->candidate.ncolumns == 1 && other->candidate.ncolumns == 1 && column != 0 &&
-		   other_column != 0 && key->operator == other_key->operator &&
-		   key->collation == other_key->collation &&
-		   comes_from(outerPlan(other->keeper), other_column,
-					  bloomfam_join_below_own(outerPlan(pushdown->keeper)), column);
-}
-
-/*
- * Counts those scans of a CTE that other filters were pushed down to by the same column, if this
- * filter has all of their keys: then these scans have no use for rows that this filter drops.
- * Merges what the other filters were pushed through into *crossed.
- */
-static int
-count_covered_scans(JoinPushdown *pushdown, int plan_id, const AttrNumber *behind,
-					JoinCrossed *crossed)
-{
-	List	   *covered = NIL;
-	ListCell   *lf;
-	ListCell   *lc;
-
-	foreach(lf, pushdown->plan_info->filters)
-	{
-		const JoinPushdown *other = lfirst(lf);
-
-		if (!has_keys_of(other, pushdown))
-			continue;
-		foreach(lc, other->targets)
-		{
-			const JoinTarget *target = lfirst(lc);
-			CteScan    *scan = cte_scan_of(target);
-
-			if (scan != NULL && scan->ctePlanId == plan_id &&
-				bloomfam_join_column_behind(&scan->scan.plan, target->attributes[0],
-											scan->scan.scanrelid) == behind[0] &&
-				is_passable(pushdown, &scan->scan.plan))
-			{
-				covered = list_append_unique_ptr(covered, scan);
-				merge_crossed(crossed, &target->crossed);
-			}
-		}
-	}
-	return list_length(covered);
-}
-
-/*
- * Pushes the filter into the plan of a CTE, if each scan of the CTE in the whole plan is a target
- * of this filter, or of another filter that has no other keys.  Then nobody has any use for the
- * rows that this filter drops.  The targets on top of the scans are removed.  Returns whether the
- * filter was pushed into the CTE, which keeps its rows.
- */
-static bool
-enter_cte(JoinPushdown *pushdown, CteScan *cte, const AttrNumber *behind)
-{
-	PlannedStmt *stmt = pushdown->plan_info->stmt;
-	Plan	  **plan = (Plan **) &lfirst(list_nth_cell(stmt->subplans, cte->ctePlanId - 1));
-	Size		size = pushdown->candidate.ncolumns * sizeof(AttrNumber);
-	CteScans	scans = {.plan_id = cte->ctePlanId};
-	JoinCrossed	crossed = {.read_to_end = true, .nodes = INT_MAX};
-	List	   *others = NIL;
-	JoinReason	not_to_foreign = pushdown->not_to_foreign;
-	int			n = 0;
-	ListCell   *lc;
-
-	foreach(lc, pushdown->targets)
-	{
-		const JoinTarget *target = lfirst(lc);
-		CteScan    *scan = cte_scan_of(target);
-		const AttrNumber *columns;
-
-		if (scan == NULL || scan->ctePlanId != cte->ctePlanId)
-		{
-			others = lappend(others, lfirst(lc));
-			continue;
-		}
-		columns = columns_behind(pushdown, &scan->scan.plan, target->attributes,
-								 scan->scan.scanrelid);
-		if (columns == NULL || memcmp(columns, behind, size) != 0 ||
-			!is_passable(pushdown, &scan->scan.plan))
-			return false;
-		merge_crossed(&crossed, &target->crossed);
-		n++;
-	}
-	bloomfam_plan_stmt_walker(stmt, count_cte_scans, &scans);
-	n += count_covered_scans(pushdown, cte->ctePlanId, behind, &crossed);
-	Assert(n <= scans.n);
-	if (n < scans.n || !bloomfam_join_tree_is_volatile_free(pushdown->plan_info, *plan))
-		return false;
-	pushdown->targets = others;
-	pushdown->crossed = crossed;
-	/*
-	 * A foreign scan in the CTE is not sent anything: it is not below the join, so the join could
-	 * not make it begin anew when the keys change.
-	 */
-	if (not_to_foreign == JOIN_NO_REASON)
-		pushdown->not_to_foreign = JOIN_FOREIGN_IN_CTE;
-	follow(pushdown, plan, behind);
-	pushdown->not_to_foreign = not_to_foreign;
-	return true;
-}
-
-/* Pushes the filter into the CTEs that it can be pushed into, and from there into other CTEs. */
-static void
-enter_ctes(JoinPushdown *pushdown)
-{
-	ListCell   *lc;
-
-	foreach(lc, pushdown->targets)
-	{
-		const JoinTarget *target = lfirst(lc);
-		CteScan    *scan = cte_scan_of(target);
-		const AttrNumber *behind;
-
-		if (scan == NULL)
-			continue;
-		behind = columns_behind(pushdown, &scan->scan.plan, target->attributes,
-								scan->scan.scanrelid);
-		if (behind != NULL && enter_cte(pushdown, scan, behind))
-		{
-			enter_ctes(pushdown);
-			return;
-		}
-	}
 }
 
 JoinPushdown *
@@ -732,9 +527,7 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, Join *jo
 		bloomfam_join_expressions_are_repeatable(build, keys);
 
 	pushdown->not_to_foreign = foreign_refusal(pushdown, workers, repeatable);
-	follow(pushdown, pushdown->probe_side, attributes);
-	if (pushdown->crosses_materialization && pushdown->plan_info->stmt->subplans != NIL)
-		enter_ctes(pushdown);
+	bloomfam_join_pushdown_follow(pushdown, pushdown->probe_side, attributes);
 	return pushdown;
 }
 

@@ -201,6 +201,27 @@ extern JoinPushdown *bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, 
 												 Join *join, const JoinKeyColumn *columns,
 												 int ncolumns);
 
+/* ---- called only by pushdown.c and pushdown_cte.c ---- */
+
+/*
+ * Returns the columns of a child, or of a table, that are behind the given output columns of a plan
+ * for all columns of the key.  Returns NULL if one of them is not a column with this varno.
+ */
+extern AttrNumber *bloomfam_join_pushdown_columns(JoinPushdown *pushdown, Plan *plan,
+												  const AttrNumber *attributes, int varno);
+
+/* Tells whether a filter can be pushed through a node, as far as its own expressions allow. */
+extern bool bloomfam_join_pushdown_passes(const JoinPushdown *pushdown, Plan *plan);
+
+/*
+ * Finds the targets below the plan in *slot, or makes one on top of it.  "attributes" are the key's
+ * columns in the plan's output.
+ */
+extern void bloomfam_join_pushdown_follow(JoinPushdown *pushdown, Plan **slot,
+										  const AttrNumber *attributes);
+
+/* ---- asking foreign servers ---- */
+
 /*
  * Asks foreign servers for the types of remote columns that are not known yet, and then settles
  * what may be sent to foreign scans.  Returns whether anything was not known.
