@@ -35,6 +35,7 @@
 #include "join/base/column.h"
 #include "join/base/column_stats.h"
 #include "join/planner/candidate.h"
+#include "join/planner/constants.h"
 #include "join/planner/cost.h"
 #include "join/planner/prune_cost.h"
 #include "pg/compat.h"
@@ -48,7 +49,7 @@ static void
 depend_on_function(const JoinPlanInfo *plan_info, Oid function)
 {
 	if (function >= FirstNormalObjectId)
-		bloomfam_plan_depends_on(plan_info->stmt, PROCOID, function);
+		bloomfam_plan_depends_on(plan_info->known.stmt, PROCOID, function);
 }
 
 JoinReason
@@ -62,8 +63,9 @@ bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute, Oid outer_t
 	};
 	if (plan_info != NULL)
 	{
-		bloomfam_join_depend_on_type(plan_info, outer_type);
-		bloomfam_join_depend_on_type(plan_info, inner_type);
+		/* Looking into a type is what makes the plan depend on it. */
+		(void) bloomfam_type_is_volatile(outer_type, &plan_info->known);
+		(void) bloomfam_type_is_volatile(inner_type, &plan_info->known);
 	}
 	if (!bloomfam_join_hashing(operator, collation, outer_type, inner_type, &key->hashing))
 		return JOIN_KEY_HAS_NO_HASH;
@@ -117,15 +119,6 @@ scans_table(NodeTag scan)
 }
 
 /* ---- describing candidates from paths ---- */
-
-/*
- * The smallest number of comparisons with rows of its bucket that the server's cost model
- * (final_cost_hashjoin) counts for a row of the outer side: if all matches are looked for, and, for
- * a row without a match, if at most one match is looked for.  Comparisons are cheap, unless a key
- * is a subquery.
- */
-#define COMPARED			0.5
-#define COMPARED_IN_VAIN	0.05
 
 bool
 bloomfam_join_candidate_keys(JoinPathCandidate *path_candidate, const RelOptInfo *probed,
@@ -526,6 +519,13 @@ bloomfam_join_candidate_paths(JoinPathCandidate *path_candidate, const Path *pro
 
 /* ---- describing candidates from a finished plan ---- */
 
+/* Returns the OID of the table that a plan scans. */
+static Oid
+table_of(const JoinPushdown *pushdown, const Plan *scan)
+{
+	return rt_fetch(((const Scan *) scan)->scanrelid, pushdown->plan_info->known.stmt->rtable)->relid;
+}
+
 /* Returns the number of rows in a table, as the planner estimates it. */
 static double
 count_rows(Oid table)
@@ -579,7 +579,7 @@ describe_target(const JoinPushdown *pushdown, JoinTarget *target, Cost spilling)
 	};
 	if (!IsA(plan, SeqScan))
 		return;
-	table = rt_fetch(((const Scan *) plan)->scanrelid, pushdown->plan_info->stmt->rtable)->relid;
+	table = table_of(pushdown, plan);
 	is_batch_scan =
 		bloomfam_join_node_is_volatile_free(pushdown->plan_info, unconstify(Plan *, plan));
 	for (i = 0; i < candidate->ncolumns; i++)
@@ -620,7 +620,7 @@ bloomfam_join_candidate_foreign(JoinPushdown *pushdown)
 			continue;
 		target->site = (JoinForeignSite) {
 			.rows = scan->plan_rows, .is_async = scan->async_capable,
-			.guess = bloomfam_join_foreign_guess(pushdown->plan_info->stmt, target->scan,
+			.guess = bloomfam_join_foreign_guess(pushdown->plan_info->known.stmt, target->scan,
 												 target->attributes[target->column],
 												 candidate->keys)
 		};
@@ -647,7 +647,7 @@ count_rows_per_key(const JoinPushdown *pushdown)
 	scan = bloomfam_join_below_own(*target->slot);
 	if (!scans_table(nodeTag(scan)))
 		return 1;
-	table = rt_fetch(((const Scan *) scan)->scanrelid, pushdown->plan_info->stmt->rtable)->relid;
+	table = table_of(pushdown, scan);
 	for (i = 0; i < pushdown->candidate.ncolumns; i++)
 	{
 		AttrNumber	column = bloomfam_join_column_behind(scan, target->attributes[i],
@@ -699,7 +699,7 @@ bloomfam_join_candidate_plan(JoinPushdown *pushdown)
 
 		candidate->attribute = bloomfam_join_column_behind(build, key, rti);
 		if (candidate->attribute != 0)
-			candidate->table = rt_fetch(rti, pushdown->plan_info->stmt->rtable)->relid;
+			candidate->table = table_of(pushdown, build);
 	}
 	pushdown->per_process = pushdown->crossed.workers > 0;
 	foreach(lc, pushdown->targets)

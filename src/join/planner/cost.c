@@ -5,8 +5,8 @@
  *	  Estimates what a join filter costs and saves.
  *
  * The model is used for the paths that the planner considers (paths.c) and for the finished plan
- * (decision.c).  Both describe the filter as a JoinCandidate (candidate.c). docs/design.md has a
- * table of the terms below, and .ci/checks/costs compares the two.
+ * (decision.c).  Both describe the filter as a JoinCandidate (candidate.c).  Its constants are in
+ * constants.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,52 +19,9 @@
 #include "join/base/column_stats.h"
 #include "join/base/gucs.h"
 #include "join/filter/form.h"
+#include "join/planner/constants.h"
 #include "join/planner/cost.h"
 #include "pg/compat.h"
-
-/*
- * The terms of the cost model, as measured, in units of cpu_operator_cost:
- *
- *	COST_OF_KEY          a key of the build side
- *	COST_OF_PAGED_ROW    a row that is probed in a page batch
- *	COST_OF_ROW          a row that is probed by itself
- *	COST_OF_NODE         what a dropped row saves in each node that it would have passed
- *	COST_OF_SENT_ROW     what a row saves that a foreign server drops, and so does not send
- *	COST_OF_LONG_KEY     fetching and hashing a long key, as the filter does and the join does again
- *	COST_OF_SHARED_PAGE  reading a page in a worker, beyond its cost in a long-lived session
- *	COST_OF_SITE         planning a probe node, and beginning and ending its execution
- *
- * Making an executor tuple of a row costs cpu_tuple_cost.  A parallel worker must map each page of
- * shared memory that it touches, which a long-lived session has done before.  The server does not
- * count that, but where a filter leaves little else to do, it can take workers longer than they
- * save.  The cost of a site matters where partitions have few rows.
- */
-#define COST_OF_KEY			2.0
-#define COST_OF_PAGED_ROW	0.4
-#define COST_OF_ROW			1.0
-#define COST_OF_NODE		4.0
-#define COST_OF_SENT_ROW	40.0
-#define COST_OF_LONG_KEY	150.0
-#define COST_OF_SHARED_PAGE	20.0
-#define COST_OF_SITE		800.0
-
-/*
- * The fraction of rows, in thousandths, that a filter must drop to stay enabled: in page batches;
- * row by row; and where the join fetches a long key a second time.  The executor compares samples
- * of the rows with it (executor/gate.c); no plan depends on it.
- */
-#define MIN_DROP_OF_PAGES		80
-#define MIN_DROP_OF_ROWS		250
-#define MIN_DROP_OF_LONG_KEYS	900
-
-/*
- * A filter that would get too many keys is not begun.  If the number of keys is a guess, the filter
- * is not begun only if they would be more than this many times too many.
- */
-#define KEYS_IN_DOUBT		2.0
-
-/* The factor by which the true range of integer keys may exceed the range that statistics tell. */
-#define SPAN_IN_DOUBT		2.0
 
 Cost
 bloomfam_join_cost_of_passing(double rows)
@@ -116,7 +73,7 @@ static void
 add_keys(JoinEstimate *estimate, const JoinCandidate *candidate)
 {
 	estimate->most =
-		bloomfam_join_design_most() * (candidate->keys_are_sure ? 1.0 : KEYS_IN_DOUBT);
+		bloomfam_join_design_most() * (candidate->keys_are_sure ? 1.0 : SURPLUS_OF_KEYS);
 	estimate->waiting = bloomfam_join_waiting(bloomfam_join_design_bytes(candidate->keys));
 	estimate->cost = candidate->keys * COST_OF_KEY * cpu_operator_cost;
 	if (candidate->keys > estimate->most)
@@ -127,7 +84,7 @@ add_keys(JoinEstimate *estimate, const JoinCandidate *candidate)
 		 * A bitmap has room for any number of integer keys within its range.  The range is doubled,
 		 * as it comes from statistics, which are a sample and may be out of date.
 		 */
-		if (span >= 0 && bloomfam_join_design_has_bits(SPAN_IN_DOUBT * span))
+		if (span >= 0 && bloomfam_join_design_has_bits(SURPLUS_OF_SPAN * span))
 		{
 			estimate->most = candidate->keys;
 			estimate->waiting = bloomfam_join_waiting(span / 8);
@@ -153,13 +110,13 @@ add_site(JoinEstimate *estimate, const JoinCandidate *candidate, JoinFilterSite 
 	Assert(site->rows_before >= site->rows_after);
 	Assert(site->read >= 0 && site->read <= 1);
 	Assert(estimate->waiting >= 1);
-	site->min_drop = in_batches ? MIN_DROP_OF_PAGES : MIN_DROP_OF_ROWS;
+	site->min_drop = in_batches ? LEAST_DROP_OF_PAGES : LEAST_DROP_OF_ROWS;
 	if (site->long_keys)
 	{
 		per_probe += COST_OF_LONG_KEY;
 		estimate->saved += site->rows_after * candidate->left * candidate->drop *
 			COST_OF_LONG_KEY * cpu_operator_cost;
-		site->min_drop = MIN_DROP_OF_LONG_KEYS;
+		site->min_drop = LEAST_DROP_OF_LONG_KEYS;
 	}
 	/*
 	 * In page batches, a row that the filter drops costs nothing more: not even the scan's
@@ -216,7 +173,7 @@ decide(const JoinCandidate *candidate)
 		return JOIN_NO_REASON;
 	if (candidate->keys > estimate->most)
 		return JOIN_HAS_TOO_MANY_KEYS;
-	if (estimate->probed < JOIN_MIN_ROWS && estimate->guess < JOIN_GUESSES_ROWS)
+	if (estimate->probed < LEAST_ROWS && estimate->guess < JOIN_GUESSES_ROWS)
 		return JOIN_PROBES_FEW_ROWS;
 
 	/*
@@ -224,7 +181,7 @@ decide(const JoinCandidate *candidate)
 	 */
 	if (estimate->guess != JOIN_GUESSES_NOTHING)
 		return JOIN_NO_REASON;
-	if (candidate->drop < JOIN_MIN_DROP)
+	if (candidate->drop < LEAST_DROP)
 		return JOIN_DROPS_FEW_ROWS;
 	return estimate->saved < estimate->cost ? JOIN_COSTS_MORE : JOIN_NO_REASON;
 }
@@ -244,4 +201,26 @@ bloomfam_join_estimate(JoinCandidate *candidate)
 	foreach(lc, candidate->foreign)
 		add_foreign_site(estimate, candidate, lfirst(lc));
 	return decide(candidate);
+}
+
+bool
+bloomfam_join_is_worth_building_first(const Plan *outer, double left, Cost building)
+{
+	/*
+	 * The rows that other filters leave may be at the end of the outer side, if rows are stored in
+	 * the order of a filter's keys.  If building was in vain because no row is left, it has at
+	 * least cost little compared with that scan.
+	 */
+	if (left < 1 && building < BUILD_FOR_NOTHING * outer->total_cost)
+		return true;
+
+	/*
+	 * Building must not cost more than the scan that the filter can shorten, as there may be no row
+	 * to probe.
+	 */
+	if (building > outer->total_cost)
+		return false;
+	return outer->startup_cost +
+			   (outer->total_cost - outer->startup_cost) / Max(outer->plan_rows * left, 1) >
+		   FIRST_ROW * building;
 }

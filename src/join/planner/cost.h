@@ -11,19 +11,12 @@
 
 #include "access/attnum.h"
 #include "nodes/pg_list.h"
+#include "nodes/plannodes.h"
 
 #include "join/base/filter_info.h"
 #include "join/fdw/foreign.h"
 #include "join/filter/hash.h"
 #include "join/base/reasons.h"
-
-/* A filter is not made if the probe side is expected to have fewer rows than this. */
-#define JOIN_MIN_ROWS	10000
-
-/*
- * A filter is not made if it is expected to drop a smaller fraction of the probed rows than this.
- */
-#define JOIN_MIN_DROP	0.1
 
 /* A place where rows would be probed: a scan, or some other node of the plan. */
 typedef struct JoinFilterSite
@@ -190,6 +183,14 @@ bloomfam_join_drop_of_inner(JoinType type, double joined, double built, double p
 		matched = Max(built - joined, 0);
 	return bloomfam_join_drop(matched * Max(per_key, 1), probed);
 }
+
+/*
+ * Tells whether it is worth it that a hash join builds before it reads its outer side.  By default
+ * it reads a row of its outer side before it builds, if that costs less than building, and does not
+ * build if there is no row; that row is not checked by the filter.  "left" is the fraction of the
+ * outer side's rows that other filters leave, and "building" the cost of building.
+ */
+extern bool bloomfam_join_is_worth_building_first(const Plan *outer, double left, Cost building);
 
 /* Returns the most that the given number of rows can cost in a node that they pass. */
 extern Cost bloomfam_join_cost_of_passing(double rows);

@@ -14,6 +14,7 @@
 #include "join/base/column.h"
 #include "join/base/gucs.h"
 #include "join/planner/candidate.h"
+#include "join/planner/constants.h"
 #include "join/planner/decision.h"
 #include "join/planner/pushdown_cte.h"
 #include "pg/compat.h"
@@ -67,12 +68,6 @@ server_builds_first(const Join *join)
 		   BLOOMFAM_IS_RIGHT_ANTI(join->jointype) || hash->parallel_aware ||
 		   outerPlan(join)->startup_cost >= hash->total_cost;
 }
-
-/*
- * The factor by which a scan of a foreign table that was never analyzed may cost more than the
- * planner guesses, as the planner takes such a table to be small.
- */
-#define GUESSED_SCAN	20.0
 
 /* Tells whether a plan has a scan of a foreign table whose cost is only a guess. */
 static bool
@@ -139,7 +134,7 @@ build_first_refusal(const JoinPushdown *pushdown)
 		!bloomfam_join_tree_is_volatile_free(pushdown->plan_info, hash))
 		return JOIN_BUILD_WOULD_BE_SEEN;
 	if (bloomfam_join_filter != JOIN_FILTER_FORCE &&
-		may_cost_more(pushdown->plan_info->stmt, hash, outer))
+		may_cost_more(pushdown->plan_info->known.stmt, hash, outer))
 		return JOIN_BUILD_COSTS_MORE;
 	return JOIN_NO_REASON;
 }

@@ -27,18 +27,8 @@
 #include "utils/spccache.h"
 
 #include "join/base/column_stats.h"
+#include "join/planner/constants.h"
 #include "join/planner/lookups.h"
-
-/*
- * Measured times, in nanoseconds and for tables in memory: of a row and of a page scanned in page
- * batches, of an index lookup, and of a row and of a page that lookups fetch.  Only the ratios of
- * these times matter.
- */
-#define TIME_OF_ROW				7.0
-#define TIME_OF_PAGE			1400.0
-#define TIME_OF_LOOKUP			700.0
-#define TIME_OF_FETCHED_ROW		100.0
-#define TIME_OF_FETCHED_PAGE	1100.0
 
 /* What the lookups of a nested loop by an index fetch of the table. */
 typedef struct Fetched

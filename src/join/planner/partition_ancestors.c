@@ -45,7 +45,7 @@ typedef struct Parent
 static AppendRelInfo *
 parent_of(JoinPartitionAncestors *ancestors, Index child)
 {
-	const PlannedStmt *stmt = ancestors->pushdown->plan_info->stmt;
+	const PlannedStmt *stmt = ancestors->pushdown->plan_info->known.stmt;
 	ListCell   *lc;
 
 	if (ancestors->of_child == NULL)
@@ -171,7 +171,7 @@ List *
 bloomfam_join_partition_ancestors(JoinPartitionAncestors *ancestors, const Plan *plan,
 								  const AttrNumber *attributes)
 {
-	const PlannedStmt *stmt = ancestors->pushdown->plan_info->stmt;
+	const PlannedStmt *stmt = ancestors->pushdown->plan_info->known.stmt;
 	int			n = ancestors->pushdown->candidate.ncolumns;
 	AttrNumber *columns;
 	AppendRelInfo *up;

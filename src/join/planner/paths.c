@@ -29,30 +29,10 @@
 #include "join/base/gucs.h"
 #include "join/filter/form.h"
 #include "join/planner/candidate.h"
+#include "join/planner/constants.h"
 #include "join/planner/lookups.h"
 #include "join/planner/paths.h"
 #include "pg/compat.h"
-
-/*
- * Joins of fewer rows than this are planned without regard to filters: they take no longer than
- * looking for a better plan would, where there are many such joins.
- */
-#define ROWS_TO_PLAN_FOR	100000.0
-
-/*
- * Hysteresis: the server's plan is kept unless the filtered join is 5 % cheaper, as estimates are
- * most wrong where filters are most used.  If further joins follow, 5 % of the unfiltered cost are
- * charged in addition, since a nested loop above may scan again for many more rows than the planner
- * expects.  A chain of joins is charged only at its lowest one; if each join were charged, a nested
- * loop above the first one would win.
- */
-#define NEAR_TIE			0.05
-
-/*
- * The planner treats two costs that differ by less than 1 % as equal, so a join that is to replace
- * another is offered for this fraction of the other's cost.
- */
-#define CHEAPER				0.98
 
 /*
  * A join of two relations that is offered to the planner, and what its filter is expected to save,
@@ -300,7 +280,7 @@ may_filter(const RelOptInfo *joinrel, const RelOptInfo *outerrel, const RelOptIn
 
 	if (bloomfam_join_filter != JOIN_FILTER_FORCE &&
 		(probed < ROWS_TO_PLAN_FOR ||
-		 dropped < outerrel->rows * JOIN_MIN_DROP))
+		 dropped < outerrel->rows * LEAST_DROP))
 		return false;
 	return dropped > 0 &&
 		   (innerrel->relid != 0 || innerrel->rows <= bloomfam_join_design_most());

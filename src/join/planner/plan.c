@@ -28,6 +28,7 @@
 #include "join/base/index.h"
 #include "join/fdw/foreign.h"
 #include "join/filter/keys.h"
+#include "join/planner/constants.h"
 #include "join/planner/decision.h"
 #include "join/planner/partition_ancestors.h"
 #include "join/planner/plan.h"
@@ -147,7 +148,7 @@ send_to_foreign(PlanContext *context, const JoinPushdown *pushdown, JoinFilterIn
 
 		if (bloomfam_join_sends(&target->sendings))
 			target->infos = bloomfam_join_foreign_plan(
-				context->plan_info.stmt, target->scan, target->attributes[target->column],
+				context->plan_info.known.stmt, target->scan, target->attributes[target->column],
 				&target->sendings, target->column,
 				exprType((Node *) pushdown->candidate.columns[target->column].inner),
 				&build->foreign);
@@ -163,7 +164,7 @@ indexed_columns(PlanContext *context, const JoinPushdown *pushdown, const JoinTa
 				const Scan *scan)
 {
 	Relation	table =
-		table_open(rt_fetch(scan->scanrelid, context->plan_info.stmt->rtable)->relid, NoLock);
+		table_open(rt_fetch(scan->scanrelid, context->plan_info.known.stmt->rtable)->relid, NoLock);
 	Snapshot	snapshot = ActiveSnapshotSet() ? GetActiveSnapshot() : NULL;
 	int			ncolumns = pushdown->candidate.ncolumns;
 	JoinIndexed *key = palloc0(ncolumns * sizeof(JoinIndexed));
@@ -231,43 +232,6 @@ find_what_keys_tell(PlanContext *context, const JoinPushdown *pushdown)
 }
 
 /*
- * If the first row of the outer side costs more than this fraction of the cost of building, the
- * join builds first.
- */
-#define FIRST_ROW			0.01
-
-/*
- * If other filters drop rows of the outer side, the join builds first if building costs less than
- * this fraction of the outer side.  The rows that the other filters leave may be at the end of the
- * outer side, if rows are stored in the order of a filter's keys.  If building was in vain because
- * no row is left, it has at least cost little compared with that scan.
- */
-#define BUILD_FOR_NOTHING	0.1
-
-/*
- * Tells whether it is worth building first.  By default a hash join reads a row of its outer side
- * before it builds, if that costs less than building, and does not build if there is no row; that
- * row is not checked by the filter.  "left" is the fraction of the outer side's rows that other
- * filters leave, and "building" the cost of building.
- */
-static bool
-is_worth_building_first(const Plan *outer, double left, Cost building)
-{
-	if (left < 1 && building < BUILD_FOR_NOTHING * outer->total_cost)
-		return true;
-
-	/*
-	 * Building must not cost more than the scan that the filter can shorten, as there may be no row
-	 * to probe.
-	 */
-	if (building > outer->total_cost)
-		return false;
-	return outer->startup_cost +
-			   (outer->total_cost - outer->startup_cost) / Max(outer->plan_rows * left, 1) >
-		   FIRST_ROW * building;
-}
-
-/*
  * Returns the fraction of a probe node's rows that its filters of joins are expected to let pass.
  * If before_first_row is true, only filters of joins that build first count.
  */
@@ -322,7 +286,7 @@ builds_first(const JoinPushdown *pushdown)
 			left = fraction_passing((const CustomScan *) *target->slot, true);
 	}
 	return IsA(pushdown->join, MergeJoin) ||
-		   is_worth_building_first(outer, left, pushdown->keeper->total_cost);
+		   bloomfam_join_is_worth_building_first(outer, left, pushdown->keeper->total_cost);
 }
 
 /*
@@ -373,7 +337,7 @@ probe_on_top(PlanContext *context, Plan **slot, bool parallel)
 static void
 add_filter(PlanContext *context, JoinPushdown *pushdown)
 {
-	PlannedStmt *stmt = context->plan_info.stmt;
+	PlannedStmt *stmt = context->plan_info.known.stmt;
 	JoinFilterInfo build;
 	ListCell   *lc;
 	int			i;
@@ -442,12 +406,6 @@ add_filter(PlanContext *context, JoinPushdown *pushdown)
  */
 
 /*
- * The fraction of rows, in thousandths, that a stored filter is expected to drop: users make such
- * filters to be selective.
- */
-#define STORED_DROP	900
-
-/*
  * Tells whether hashing any key of a type is known to raise no error: it is one of the server's own
  * types, but for records, which may have parts of any type.
  */
@@ -486,7 +444,7 @@ is_worthwhile(Oid relation)
 	Relation	table = table_open(relation, NoLock);
 	bool		result = table->rd_tableam == GetHeapamTableAmRoutine() &&
 		(bloomfam_join_filter == JOIN_FILTER_FORCE || table->rd_rel->reltuples < 0 ||
-		 table->rd_rel->reltuples >= JOIN_MIN_ROWS);
+		 table->rd_rel->reltuples >= LEAST_ROWS);
 
 	table_close(table, NoLock);
 	return result;
@@ -521,7 +479,7 @@ add_condition(PlanContext *context, Plan **slot, Plan *parent, Node *condition)
 static void
 take_stored(PlanContext *context, Plan **slot)
 {
-	const PlannedStmt *stmt = context->plan_info.stmt;
+	const PlannedStmt *stmt = context->plan_info.known.stmt;
 	Scan	   *scan = (Scan *) *slot;
 	Plan	   *parent = context->ancestors != NIL ? linitial(context->ancestors) : NULL;
 	List	   *taken = NIL;

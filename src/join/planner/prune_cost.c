@@ -32,15 +32,10 @@
 #include "join/base/gucs.h"
 #include "join/base/index.h"
 #include "join/filter/keys.h"
+#include "join/planner/constants.h"
 #include "join/planner/partition_ancestors.h"
 #include "join/planner/prune_cost.h"
 #include "pg/expression.h"
-
-/* The factor by which the true number of keys may exceed the planner's estimate. */
-#define KEYS_IN_DOUBT	2.0
-
-/* Rows are taken to be stored in the order of a column if its correlation exceeds this. */
-#define SURELY_IN_ORDER	0.99
 
 /* What is expected of the keys in one column. */
 typedef struct Spread

@@ -99,7 +99,7 @@ find_sendings(const JoinPushdown *pushdown, JoinForeignTarget *target, int from)
 	for (i = from; i < pushdown->candidate.ncolumns; i++)
 	{
 		target->column = i;
-		target->sendings = bloomfam_join_sendings(pushdown->plan_info->stmt, target->scan,
+		target->sendings = bloomfam_join_sendings(pushdown->plan_info->known.stmt, target->scan,
 												  target->volatile_free, target->attributes[i],
 												  &pushdown->candidate.columns[i]);
 		if (bloomfam_join_sends(&target->sendings))
@@ -155,7 +155,7 @@ static JoinReason
 foreign_refusal(const JoinPushdown *pushdown, int workers, bool repeatable)
 {
 	const JoinPlanInfo *plan_info = pushdown->plan_info;
-	const PlannedStmt *stmt = plan_info->stmt;
+	const PlannedStmt *stmt = plan_info->known.stmt;
 	const Plan *keeper = pushdown->keeper;
 
 	if (workers > 0)

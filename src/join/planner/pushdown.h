@@ -13,7 +13,7 @@
 
 #include "join/fdw/sending.h"
 #include "join/planner/cost.h"
-#include "join/planner/volatility.h"
+#include "join/planner/plan_info.h"
 #include "pg/compat.h"
 
 /* What a filter was pushed down through, on the way from its join. */

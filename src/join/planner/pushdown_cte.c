@@ -149,7 +149,7 @@ add_covered_scans(List *scans, JoinPushdown *pushdown, int plan_id, AttrNumber b
 static bool
 enter_cte(JoinPushdown *pushdown, CteScan *cte, const AttrNumber *behind)
 {
-	PlannedStmt *stmt = pushdown->plan_info->stmt;
+	PlannedStmt *stmt = pushdown->plan_info->known.stmt;
 	Plan	  **plan = (Plan **) &lfirst(list_nth_cell(stmt->subplans, cte->ctePlanId - 1));
 	Size		size = pushdown->candidate.ncolumns * sizeof(AttrNumber);
 	CteScans	scans = {.plan_id = cte->ctePlanId};
@@ -202,7 +202,7 @@ bloomfam_join_pushdown_enter_ctes(JoinPushdown *pushdown)
 {
 	ListCell   *lc;
 
-	if (!pushdown->crosses_materialization || pushdown->plan_info->stmt->subplans == NIL)
+	if (!pushdown->crosses_materialization || pushdown->plan_info->known.stmt->subplans == NIL)
 		return;
 	foreach(lc, pushdown->targets)
 	{

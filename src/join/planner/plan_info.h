@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: PostgreSQL */
 /*-------------------------------------------------------------------------
  *
- * volatility.h
- *	  Tells what in a plan is volatile, and what returns the same rows each time.
- *
- * Expressions, plan nodes and whole subtrees are volatile if the user could see how often they are
- * evaluated.
+ * plan_info.h
+ *	  What is known of a plan that filters are added to: what in it is volatile, and what returns
+ *	  the same rows each time.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef BLOOMFAM_JOIN_VOLATILITY_H
-#define BLOOMFAM_JOIN_VOLATILITY_H
+#ifndef BLOOMFAM_JOIN_PLAN_INFO_H
+#define BLOOMFAM_JOIN_PLAN_INFO_H
 
-#include "nodes/plannodes.h"
+#include "pg/volatile.h"
 
 /*
  * What is known of a plan that filters are added to.  Sets of its nodes have as members the nodes'
@@ -21,7 +19,7 @@
  */
 typedef struct JoinPlanInfo
 {
-	PlannedStmt *stmt;
+	BloomfamVolatile known;		/* The plan, and what in it is volatile. */
 	int			highest_node_id;
 
 	/*
@@ -37,18 +35,6 @@ typedef struct JoinPlanInfo
 	 */
 	Bitmapset  *epq_params;
 
-	/*
-	 * The 1-based plan_ids of subplans with volatile functions or row locks: dropping rows would
-	 * change how often these run.
-	 */
-	Bitmapset  *volatile_subplans;
-
-	/*
-	 * The parameters that are set by running a volatile subplan, when they are first needed
-	 * (initPlans).
-	 */
-	Bitmapset  *volatile_params;
-
 	/* The parameters that are set once in the plan, by initPlans that depend on no parameter. */
 	Bitmapset  *fixed_params;
 	Bitmapset  *volatile_nodes; /* The nodes with an expression of their own that is volatile. */
@@ -63,24 +49,12 @@ typedef struct JoinPlanInfo
 	List	   *filters;
 } JoinPlanInfo;
 
-/*
- * Tells whether an expression, or a list of expressions, is volatile: whether the user could see
- * how often it is evaluated.
- *
- * It is volatile unless everything that it consists of is known not to be: an expression node of an
- * unknown type counts as volatile, and so does a value of a domain with a volatile CHECK. plan_info
- * describes the plan that the expression belongs to; NULL if there is no plan yet.  Objects that
- * are looked into without the server knowing of it become dependencies of the plan, so that the
- * plan does not outlive a change of them.  Raises errors only as the server's lookups of functions
- * and types do.
- */
-extern bool bloomfam_join_is_volatile(const void *expression, const JoinPlanInfo *plan_info);
-
-/*
- * Makes a plan depend on the columns of all row types that a type has within, so that the plan does
- * not outlive what was found out about hashing them.
- */
-extern void bloomfam_join_depend_on_type(const JoinPlanInfo *plan_info, Oid type);
+/* Tells whether an expression is volatile (bloomfam_is_volatile()); plan_info may be NULL. */
+static inline bool
+bloomfam_join_is_volatile(const void *expression, const JoinPlanInfo *plan_info)
+{
+	return bloomfam_is_volatile(expression, plan_info != NULL ? &plan_info->known : NULL);
+}
 
 /*
  * Returns how many workers run the part of a plan below a node.  "workers" is the number that run
@@ -112,4 +86,4 @@ extern bool bloomfam_join_is_repeatable(const JoinPlanInfo *plan_info, Plan *pla
  */
 extern bool bloomfam_join_expressions_are_repeatable(Plan *plan, List *expressions);
 
-#endif							/* BLOOMFAM_JOIN_VOLATILITY_H */
+#endif							/* BLOOMFAM_JOIN_PLAN_INFO_H */
