@@ -846,47 +846,6 @@ SELECT visitor_shard(visitor) AS shard, bloom_agg(visitor, 0.001) AS keys FROM v
 
 SELECT x, bloom_may_contain(keys, x) AS maybe
 FROM unnest('{7,77777,39999}'::int[]) x JOIN seen ON shard = visitor_shard(x) ORDER BY x;
-
--- docs/stored.md, example 10
-CREATE TABLE shard (shard int PRIMARY KEY);
-INSERT INTO shard SELECT generate_series(0, 15);
-CREATE TABLE seen_hour (shard int REFERENCES shard, hour timestamptz, ids bloomfilter NOT NULL, PRIMARY KEY (shard, hour));
-
-CREATE FUNCTION take_new(at timestamptz, batch bigint[]) RETURNS bigint[] LANGUAGE plpgsql AS $$
-DECLARE
-    this_hour timestamptz := date_trunc('hour', at);
-    part record;
-    known bloomfilter;
-    fresh bigint[];
-    result bigint[] := '{}';
-BEGIN
-    FOR part IN SELECT bloom_shard(id, 16) AS shard, array_agg(id) AS ids FROM unnest(batch) id GROUP BY 1 ORDER BY 1 LOOP
-        -- in the order of the shards: no two writers wait for each other
-        PERFORM FROM shard s WHERE s.shard = part.shard FOR UPDATE;
-
-        -- what the other hours of a day have seen: later ones too, as events may come late
-        SELECT coalesce(array_agg(id), '{}') INTO part.ids FROM unnest(part.ids) id
-        WHERE NOT EXISTS (SELECT FROM seen_hour h WHERE h.shard = part.shard AND h.hour <> this_hour
-                          AND abs(extract(epoch FROM h.hour - this_hour)) < 86400 AND h.ids @~ id);
-
-        SELECT ids INTO known FROM seen_hour h WHERE h.shard = part.shard AND h.hour = this_hour;
-        SELECT filter, added INTO known, fresh
-        FROM bloom_add_new(coalesce(known, bloom_create(10000, 1e-9, 'standard')), part.ids);
-        INSERT INTO seen_hour VALUES (part.shard, this_hour, known)
-        ON CONFLICT ON CONSTRAINT seen_hour_pkey DO UPDATE SET ids = EXCLUDED.ids;
-        result := result || fresh;
-    END LOOP;
-    RETURN result;
-END $$;
-
-CREATE TABLE click (id bigint, at timestamptz);
-INSERT INTO click SELECT id, '2026-11-21 10:30' FROM unnest(take_new('2026-11-21 10:30', '{1,2,2}')) id;
-INSERT INTO click SELECT id, '2026-11-21 11:05' FROM unnest(take_new('2026-11-21 11:05', '{3,1}')) id;
-SELECT * FROM click ORDER BY id;
-
--- docs/stored.md, example 11
-ALTER TABLE seen_hour SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50, autovacuum_vacuum_cost_delay = 0,
-    toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_cost_delay = 0);
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;
