@@ -5,8 +5,8 @@
  *	  Estimates what a join filter costs and saves.
  *
  * The model is used for the paths that the planner considers (paths.c) and for the finished plan
- * (decision.c).  Both describe the filter as a JoinCandidate (candidate.c). docs/design.md has a
- * table of the terms below, and .ci/checks/costs compares the two.
+ * (decision.c).  Both describe the filter as a JoinCandidate (candidate.c).  The
+ * README has a table of the terms below ("Costs"), and .ci/checks/costs compares the two.
  *
  *-------------------------------------------------------------------------
  */
