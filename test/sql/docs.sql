@@ -141,12 +141,6 @@ SET extra_float_digits = -9;
 CREATE EXTENSION bloomfam;
 
 -- docs/format.md, example 1
-SELECT value, key FROM (VALUES
-    ('1', bloom_key(1)), ('1.5::float4', bloom_key(1.5::float4)), ('''a''::text', bloom_key('a'::text)), ('1.0', bloom_key(1.0)),
-    ('''2000-01-02''::date', bloom_key('2000-01-02'::date)), ('ARRAY[1, NULL, 3]', bloom_key(ARRAY[1, NULL, 3])),
-    ('(1, ''a''::text)', bloom_key((1, 'a'::text)))) k (value, key);
-
--- docs/format.md, example 2
 CREATE FUNCTION dump(filter bloomfilter) RETURNS TABLE (at int, bytes text) LANGUAGE sql AS
 $$
 SELECT i, regexp_replace(encode(substr(filter::bytea, i + 1, 16), 'hex'), '(..)(?!$)', '\1 ', 'g')
@@ -155,7 +149,7 @@ $$;
 
 SELECT * FROM dump((SELECT bloom_agg(x, 0.01, 'standard') FROM generate_series(1, 3) x));
 
--- docs/format.md, example 3
+-- docs/format.md, example 2
 SELECT * FROM dump(bloom_create(1, 0.1, 'standard'));
 -- end
 \c :original
