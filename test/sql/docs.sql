@@ -504,9 +504,6 @@ FROM generate_series(1::bigint, 100000) id;
 CREATE TABLE filters AS
 SELECT 'customers in Iceland' AS name, bloom_agg(id) AS filter FROM customers WHERE country = 'IS';
 
-CREATE TABLE segments AS
-SELECT id % 30 AS day, bloom_agg(customer_id) AS users FROM orders GROUP BY 1;
-
 -- docs/operate.md, example 2
 SELECT info.*
 FROM filters, bloom_info(filter) AS info \gx
@@ -520,11 +517,6 @@ FROM filters f,
      (SELECT DISTINCT customer_id FROM orders
       EXCEPT
       SELECT id FROM customers WHERE country = 'IS') k;
-
--- docs/operate.md, example 4
-SELECT day, i.keys_estimated, i.capacity, i.target_fpr, i.estimated_fpr
-FROM segments, bloom_info(users) i
-WHERE i.estimated_fpr > 1.2 * i.target_fpr;
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;
