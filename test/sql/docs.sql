@@ -148,9 +148,6 @@ FROM generate_series(0, length(filter::bytea) - 1, 16) i
 $$;
 
 SELECT * FROM dump((SELECT bloom_agg(x, 0.01, 'standard') FROM generate_series(1, 3) x));
-
--- docs/format.md, example 2
-SELECT * FROM dump(bloom_create(1, 0.1, 'standard'));
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;
