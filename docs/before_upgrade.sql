@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: PostgreSQL
--- The five queries of upgrade.md, in one: what another major version of PostgreSQL will refuse.  In each database, as a superuser:
+-- What another major version of PostgreSQL will refuse; upgrade.md explains each list.  In each database, as a superuser:
 --
 --     psql -X -d DATABASE -f before_upgrade.sql
 --

@@ -252,7 +252,6 @@ ok((mine | bloomfam.Filter.build([5000], "bigint", 0.001)) == value(
 
 
 def example():
-    # docs
     import bloomfam.psycopg
 
     bloomfam.psycopg.register(connection)
@@ -260,13 +259,12 @@ def example():
     new = [key for key, maybe in zip(keys, known.may_contain(keys)) if not maybe]  # certainly new
     more = bloomfam.Filter.build(new, "bigint")
     connection.execute("INSERT INTO example VALUES ('new', %s)", (more,))
-    # end
     return new
 
 
 connection.execute("CREATE TABLE example (name text, filter bloomfilter)")
 connection.execute("INSERT INTO example SELECT 'ids', bloom_agg(i, 1e-9, 'ribbon') FROM generate_series(1, 1000) i")
 keys = [1, 5, 2000, 1000, 3000]
-ok(example() == [2000, 3000], "the example of the page")
+ok(example() == [2000, 3000], "an example")
 ok(value("SELECT bloom_may_contain(filter, 3000) FROM example WHERE name = 'new'"), "... and what it stores")
 print("1..%d" % checks)

@@ -141,12 +141,6 @@ SET extra_float_digits = -9;
 CREATE EXTENSION bloomfam;
 
 -- docs/format.md, example 1
-SELECT value, key FROM (VALUES
-    ('1', bloom_key(1)), ('1.5::float4', bloom_key(1.5::float4)), ('''a''::text', bloom_key('a'::text)), ('1.0', bloom_key(1.0)),
-    ('''2000-01-02''::date', bloom_key('2000-01-02'::date)), ('ARRAY[1, NULL, 3]', bloom_key(ARRAY[1, NULL, 3])),
-    ('(1, ''a''::text)', bloom_key((1, 'a'::text)))) k (value, key);
-
--- docs/format.md, example 2
 CREATE FUNCTION dump(filter bloomfilter) RETURNS TABLE (at int, bytes text) LANGUAGE sql AS
 $$
 SELECT i, regexp_replace(encode(substr(filter::bytea, i + 1, 16), 'hex'), '(..)(?!$)', '\1 ', 'g')
@@ -154,9 +148,6 @@ FROM generate_series(0, length(filter::bytea) - 1, 16) i
 $$;
 
 SELECT * FROM dump((SELECT bloom_agg(x, 0.01, 'standard') FROM generate_series(1, 3) x));
-
--- docs/format.md, example 3
-SELECT * FROM dump(bloom_create(1, 0.1, 'standard'));
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;
@@ -510,9 +501,6 @@ FROM generate_series(1::bigint, 100000) id;
 CREATE TABLE filters AS
 SELECT 'customers in Iceland' AS name, bloom_agg(id) AS filter FROM customers WHERE country = 'IS';
 
-CREATE TABLE segments AS
-SELECT id % 30 AS day, bloom_agg(customer_id) AS users FROM orders GROUP BY 1;
-
 -- docs/operate.md, example 2
 SELECT info.*
 FROM filters, bloom_info(filter) AS info \gx
@@ -526,11 +514,6 @@ FROM filters f,
      (SELECT DISTINCT customer_id FROM orders
       EXCEPT
       SELECT id FROM customers WHERE country = 'IS') k;
-
--- docs/operate.md, example 4
-SELECT day, i.keys_estimated, i.capacity, i.target_fpr, i.estimated_fpr
-FROM segments, bloom_info(users) i
-WHERE i.estimated_fpr > 1.2 * i.target_fpr;
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;
@@ -641,39 +624,31 @@ CREATE TABLE colours (id int, name text);
 INSERT INTO colours VALUES (1, 'red'), (2, 'green'), (3, 'blue'), (4, NULL);
 
 -- docs/sql.md, example 2
-SELECT bloom_agg(name) @~ 'red' AS text, bloom_agg(id) @~ '3' AS number, bloom_filter_keys(bloom_agg(id), '{1,77,2}') AS keys
-FROM colours;
-
--- docs/sql.md, example 3
 SELECT i.kind, i.keys_added, i.capacity, i.target_fpr, i.bits
 FROM (SELECT bloom_agg(name) AS f FROM colours UNION ALL SELECT bloom_agg(name, 0.001, 'standard', 1000) FROM colours) s, bloom_info(f) i
 ORDER BY capacity;
 
--- docs/sql.md, example 4
+-- docs/sql.md, example 3
 SELECT bloom_add_all(bloom_create(100), ARRAY['red', 'green', NULL]) @~ 'green' AS green;
 
--- docs/sql.md, example 5
+-- docs/sql.md, example 4
 SELECT added, bloom_cardinality(filter)::int AS keys
 FROM bloom_add_new((SELECT bloom_agg(id, 0.001, 'blocked', 100) FROM colours), ARRAY[3, 7, NULL, 7, 8]);
 
--- docs/sql.md, example 6
+-- docs/sql.md, example 5
 WITH f AS (SELECT bloom_agg(id) AS filter FROM colours)
 SELECT bloom_may_contain(filter, 2) AS two, filter @~ 77 AS seventyseven, filter @~ NULL::int AS null_key,
        NULL::bloomfilter @~ 2 AS null_filter FROM f;
 
--- docs/sql.md, example 7
+-- docs/sql.md, example 6
 SELECT bloom_filter_keys(bloom_agg(id), ARRAY[77, 3, NULL, 1]) FROM colours;
 
--- docs/sql.md, example 8
+-- docs/sql.md, example 7
 SELECT bloom_which(ARRAY[bloom_agg(id), bloom_agg(id + 10), NULL], 3) FROM colours;
 
--- docs/sql.md, example 9
+-- docs/sql.md, example 8
 SELECT bloom_filter_keys(bloom_union_agg(f), ARRAY[1, 2, 3, 4, 5])
 FROM (SELECT bloom_agg(id, 0.001, 'blocked', 100) AS f FROM colours GROUP BY id) s;
-
--- docs/sql.md, example 10
-SELECT (bloom_info(f)).bits, (bloom_info(bloom_fold(f, 0.01))).bits AS folded
-FROM (SELECT bloom_agg(id, 0.01, 'blocked', 100000) AS f FROM colours) s;
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;
@@ -846,108 +821,6 @@ SELECT visitor_shard(visitor) AS shard, bloom_agg(visitor, 0.001) AS keys FROM v
 
 SELECT x, bloom_may_contain(keys, x) AS maybe
 FROM unnest('{7,77777,39999}'::int[]) x JOIN seen ON shard = visitor_shard(x) ORDER BY x;
-
--- docs/stored.md, example 10
-CREATE TABLE shard (shard int PRIMARY KEY);
-INSERT INTO shard SELECT generate_series(0, 15);
-CREATE TABLE seen_hour (shard int REFERENCES shard, hour timestamptz, ids bloomfilter NOT NULL, PRIMARY KEY (shard, hour));
-
-CREATE FUNCTION take_new(at timestamptz, batch bigint[]) RETURNS bigint[] LANGUAGE plpgsql AS $$
-DECLARE
-    this_hour timestamptz := date_trunc('hour', at);
-    part record;
-    known bloomfilter;
-    fresh bigint[];
-    result bigint[] := '{}';
-BEGIN
-    FOR part IN SELECT bloom_shard(id, 16) AS shard, array_agg(id) AS ids FROM unnest(batch) id GROUP BY 1 ORDER BY 1 LOOP
-        -- in the order of the shards: no two writers wait for each other
-        PERFORM FROM shard s WHERE s.shard = part.shard FOR UPDATE;
-
-        -- what the other hours of a day have seen: later ones too, as events may come late
-        SELECT coalesce(array_agg(id), '{}') INTO part.ids FROM unnest(part.ids) id
-        WHERE NOT EXISTS (SELECT FROM seen_hour h WHERE h.shard = part.shard AND h.hour <> this_hour
-                          AND abs(extract(epoch FROM h.hour - this_hour)) < 86400 AND h.ids @~ id);
-
-        SELECT ids INTO known FROM seen_hour h WHERE h.shard = part.shard AND h.hour = this_hour;
-        SELECT filter, added INTO known, fresh
-        FROM bloom_add_new(coalesce(known, bloom_create(10000, 1e-9, 'standard')), part.ids);
-        INSERT INTO seen_hour VALUES (part.shard, this_hour, known)
-        ON CONFLICT ON CONSTRAINT seen_hour_pkey DO UPDATE SET ids = EXCLUDED.ids;
-        result := result || fresh;
-    END LOOP;
-    RETURN result;
-END $$;
-
-CREATE TABLE click (id bigint, at timestamptz);
-INSERT INTO click SELECT id, '2026-11-21 10:30' FROM unnest(take_new('2026-11-21 10:30', '{1,2,2}')) id;
-INSERT INTO click SELECT id, '2026-11-21 11:05' FROM unnest(take_new('2026-11-21 11:05', '{3,1}')) id;
-SELECT * FROM click ORDER BY id;
-
--- docs/stored.md, example 11
-ALTER TABLE seen_hour SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50, autovacuum_vacuum_cost_delay = 0,
-    toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_cost_delay = 0);
--- end
-\c :original
-DROP DATABASE regression_bloomfam_docs;
-
--- ==================== docs/upgrade.md
-CREATE DATABASE regression_bloomfam_docs ENCODING 'UTF8' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0;
-\c regression_bloomfam_docs
-SET lc_messages = 'C';
-SET compute_query_id = off;
-SET auto_explain.log_min_duration = -1;
-SET max_parallel_workers_per_gather = 0;
-SET work_mem = '4MB';
-SET default_statistics_target = 100;
-SET DateStyle = 'ISO, YMD';
-SET TimeZone = 'UTC';
-SET extra_float_digits = -9;
-CREATE EXTENSION bloomfam;
-
--- docs/upgrade.md, example 1
-CREATE TABLE catalogue AS
-SELECT g % 3 AS shop, bloom_agg(to_jsonb(g)) AS items, bloom_agg(g) AS numbers FROM generate_series(1, 1000) g GROUP BY 1;
-CREATE TABLE visited AS SELECT bloom_key(to_jsonb(g)) AS item FROM generate_series(1, 1000) g;
-
--- docs/upgrade.md, example 2
-\o /dev/null
-\set VERBOSITY terse
-SELECT string_agg(format($$SELECT %L AS "table", %L AS "column", i.key_type, count(*) AS filters
-  FROM %1$s t, bloom_info(t.%2$I) i WHERE i.key_type LIKE '%%@%%' GROUP BY i.key_type$$, a.attrelid::regclass, a.attname), ' UNION ALL ')
-FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_type y ON y.oid = a.atttypid
-WHERE 'bloomfilter'::regtype IN (y.oid, y.typbasetype) AND c.relkind IN ('r', 'm') AND c.relpersistence <> 't' AND NOT a.attisdropped \gexec
-\o
-\set VERBOSITY default
-
--- docs/upgrade.md, example 3
-\o /dev/null
-\set VERBOSITY terse
-SELECT c.oid::regclass AS index, i.key_type
-FROM pg_class c JOIN pg_am a ON a.oid = c.relam, maplet_info(c.oid) i
-WHERE a.amname = 'maplet' AND c.relkind = 'i' AND c.relpersistence <> 't' AND i.key_type LIKE '%@%';
-\o
-\set VERBOSITY default
-
--- docs/upgrade.md, example 4
-SELECT indexrelid::regclass AS index FROM pg_index WHERE pg_get_indexdef(indexrelid) ~ '\mbloom_(key|hash|shard)\(';
-
--- docs/upgrade.md, example 5
-\o /dev/null
-\set VERBOSITY terse
-SELECT string_agg(format($$SELECT %L AS "table", %L AS "column", left(t.%2$I::text, 16) AS family, count(*) AS keys
-  FROM %1$s t WHERE t.%2$I IS NOT NULL GROUP BY 3$$, a.attrelid::regclass, a.attname), ' UNION ALL ')
-FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_type y ON y.oid = a.atttypid
-WHERE 'bloomkey'::regtype IN (y.oid, y.typbasetype) AND c.relkind IN ('r', 'm') AND c.relpersistence <> 't' AND NOT a.attisdropped \gexec
-\o
-\set VERBOSITY default
-
--- docs/upgrade.md, example 6
-\o /dev/null
-\set VERBOSITY terse
-SELECT left(bloom_key(to_jsonb(1))::text, 16) AS jsonb, left(bloom_key(1)::text, 16) AS numbers;
-\o
-\set VERBOSITY default
 -- end
 \c :original
 DROP DATABASE regression_bloomfam_docs;

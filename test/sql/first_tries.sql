@@ -1,5 +1,5 @@
--- What people try first who know pgvector, hll or roaringbitmap: it works, or our hint has the line to type, or the message is a heading of
--- docs/troubleshooting.md, which .ci/checks/first-tries sees to.  After a try that fails comes what was meant.
+-- What people try first who know pgvector, hll or roaringbitmap: it works, or our hint has the line to type, or the server's parser knows no
+-- such function, operator or cast.  After a try that fails comes what was meant.
 CREATE SCHEMA first_tries;
 SET search_path = first_tries, public;
 SET TimeZone = 'UTC';

@@ -18,8 +18,8 @@ my $batch = 500;
 
 my $node = start_node('dedup', "max_connections = 40\ndeadlock_timeout = 100ms\nlog_lock_waits = on");
 
-# The recipe of docs/stored.md, with a queue of batches: who takes one locks it, and it goes with the commit.
-my ($recipe) = slurp_file("$FindBin::Bin/../../docs/stored.md") =~ /(CREATE TABLE shard \(shard int PRIMARY KEY\);.*?\nEND \$\$;\n)/s;
+# The recipe of docs/maplet.md, with a queue of batches: who takes one locks it, and it goes with the commit.
+my ($recipe) = slurp_file("$FindBin::Bin/../sql/include/take_new.sql") =~ /(CREATE TABLE shard \(shard int PRIMARY KEY\);.*?\nEND \$\$;\n)/s;
 ok($recipe, 'the documented recipe is found');
 $node->safe_psql('postgres', $recipe);
 $node->safe_psql('postgres', qq{

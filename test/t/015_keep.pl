@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: PostgreSQL
-# Property: a filter that is kept by a recipe of docs/stored.md ("Keep a stored filter true", "A stream without repeats") has every key that was
+# Property: a filter that is kept by a recipe of docs/stored.md ("Keep a stored filter true") or of include/take_new.sql has every key that was
 # committed, with writers at the same time, aborted transactions and readers in between; and what it leaves behind is bounded.
 
 use strict;
@@ -74,10 +74,7 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM payment, payment_filter WH
 #
 # What is left behind: each change of a filter leaves the old one, until it is vacuumed
 #
-my ($dedup) = $page =~ /(CREATE TABLE shard \(shard int PRIMARY KEY\);.*?\nEND \$\$;\n)/s;
-my ($settings) = $page =~ /^(ALTER TABLE seen_hour SET \(.*?\);)$/ms;
-ok($dedup && $settings, 'the recipe of a stream without repeats and its settings are found');
-$node->safe_psql('postgres', "$dedup\n$settings");
+$node->safe_psql('postgres', slurp_file("$ENV{TESTDIR}/test/sql/include/take_new.sql"));
 
 # Kilobytes of the table and its TOAST after so many batches, with a VACUUM after every $every of them.
 sub bloat

@@ -68,6 +68,12 @@ while ($out =~ /^((?:not )?ok) \d+ - (.*)\n((?:# .*\n)*)/mg)
 cmp_ok($n, '>', ($ENV{BLOOMFAM_KEYS} // 0) > 10_000 ? 350 : 500, 'it has checked something');
 like($out, qr/^1\.\.$n$/m, 'and all');
 
+# the program of docs/python.md that needs a server, and what it prints; -P, as the folder has a bloomfam.so
+my ($program, $printed) = slurp_file("$ENV{PWD}/docs/python.md") =~ /^```python server\n(.*?)^```\n\n```\n(.*?)^```$/ms or die 'docs/python.md has no such program';
+$ended = IPC::Run::run([ $python, '-P', '-c', $program ], '>', \$out, '2>', \$error);
+ok($ended, 'the program of docs/python.md ends well') or diag($error);
+is($out, $printed, 'it prints what the page shows');
+
 no_crash($node);
 $node->stop;
 done_testing();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: PostgreSQL
-# A stream of events, of which no id may count twice, written by many at once, by the recipe of docs/stored.md: sustained rate, WAL a key, and what a
+# A stream of events, of which no id may count twice, written by many at once, by the recipe of test/sql/include/take_new.sql: sustained rate, WAL a key, and what a
 # crash in the middle does to it.  Sized like a billion ids a day at an FPR of 1e-9: 11,600 a second, in windows of five minutes.
 #
 # EVENTS (10000000), 30 % of them repeats; WRITERS (8), BATCH (100000) events, SHARDS (64), WINDOW (5 minutes).
@@ -14,11 +14,11 @@ window=${WINDOW:-5 minutes}
 rate=11600
 
 # the recipe, with this size and these windows: a filter takes the ids of a shard that come within one
-recipe=$(sed -n '/^CREATE TABLE shard (shard/,/^END \$\$;/p' ../../docs/stored.md |
+recipe=$(sed -n '/^CREATE TABLE shard (shard/,/^END \$\$;/p' ../../test/sql/include/take_new.sql |
 	sed -e "s/generate_series(0, 15)/generate_series(0, $shards - 1)/" -e "s/bloom_shard(id, 16)/bloom_shard(id, $shards)/" \
 		-e "s/date_trunc('hour', at)/date_bin('$window', at, '2000-01-01')/" \
 		-e "s/bloom_create(10000,/bloom_create((extract(epoch FROM interval '$window') * $rate * 0.8 \/ $shards)::bigint,/")
-[ "$(grep -cE "date_bin|bloom_create\(\(|bloom_shard\(id, $shards\)|$shards - 1" <<< "$recipe")" = 4 ] || { echo "docs/stored.md has another recipe" >&2; exit 1; }
+[ "$(grep -cE "date_bin|bloom_create\(\(|bloom_shard\(id, $shards\)|$shards - 1" <<< "$recipe")" = 4 ] || { echo "test/sql/include/take_new.sql has another recipe" >&2; exit 1; }
 sql -c "$recipe"
 sql <<-SQL
 	CREATE TABLE click (id bigint, batch int);

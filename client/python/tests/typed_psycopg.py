@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: PostgreSQL
-# What mypy --strict has to take where psycopg 3 is: the example of docs/drivers.md, with types.
+# What mypy --strict has to take where psycopg 3 is: a program that reads and stores filters, with types.
 import psycopg
 
 import bloomfam

@@ -523,7 +523,9 @@ bloomfam_join_candidate_paths(JoinPathCandidate *path_candidate, const Path *pro
 static Oid
 table_of(const JoinPushdown *pushdown, const Plan *scan)
 {
-	return rt_fetch(((const Scan *) scan)->scanrelid, pushdown->plan_info->known.stmt->rtable)->relid;
+	const PlannedStmt *stmt = pushdown->plan_info->known.stmt;
+
+	return rt_fetch(((const Scan *) scan)->scanrelid, stmt->rtable)->relid;
 }
 
 /* Returns the number of rows in a table, as the planner estimates it. */

@@ -7,8 +7,8 @@
  * Each has its unit, and where it comes from.  "Measured" means: with bench/sql, as the time that
  * it takes beside that of a unit, in a long-lived session and with all data in memory.  "Chosen"
  * means that no measurement leads to the figure, and that others near it give about the same plans.
- * docs/design.md ("The cost model") has a table of them, which .ci/checks/costs compares with this
- * file.  What searching an index costs is in join/base/index.h, as the executor counts by it, too.
+ * src/join/README ("Costs") says where each is used.  What searching an index costs is in
+ * join/base/index.h, as the executor counts by it, too.
  *
  *-------------------------------------------------------------------------
  */
