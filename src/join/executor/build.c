@@ -196,10 +196,10 @@ rescan_build(CustomScanState *css)
  * Returns the initial state of the shared filter.  If the leader has no filter, no process may make
  * one.
  */
-static JoinFilterState
+static JoinSharedState
 state_to_begin(const JoinBuildState *state)
 {
-	return state->filter != NULL ? JOIN_FILTER_COLLECTING : JOIN_FILTER_DISCARDED;
+	return state->filter != NULL ? JOIN_SHARED_COLLECTING : JOIN_SHARED_DISCARDED;
 }
 
 /*

@@ -138,7 +138,7 @@ bloomfam_join_node_estimate(CustomScanState *css, ParallelContext *pcxt)
 
 void
 bloomfam_join_node_share(JoinParallel *parallel, CustomScanState *css, ParallelContext *pcxt,
-						 void *coordinate, JoinFilterState state,
+						 void *coordinate, JoinSharedState state,
 						 void (*left) (CustomScanState *, JoinNodeDsm *))
 {
 	JoinNodeDsm *dsm = coordinate;

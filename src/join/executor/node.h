@@ -180,7 +180,7 @@ extern Size bloomfam_join_node_estimate(CustomScanState *css, ParallelContext *p
  */
 extern void bloomfam_join_node_share(JoinParallel *parallel, CustomScanState *css,
 									 ParallelContext *pcxt, void *coordinate,
-									 JoinFilterState state,
+									 JoinSharedState state,
 									 void (*left) (CustomScanState *, JoinNodeDsm *));
 
 /*

@@ -25,6 +25,7 @@
 
 #include "join/base/gucs.h"
 #include "join/executor/heap_batch.h"
+#include "join/filter/filter_copies.h"
 
 /* Tells whether a row may have a match in the join, as far as one filter knows. */
 static inline bool
@@ -324,7 +325,7 @@ initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
 	JoinProbeState *state = (JoinProbeState *) css;
 
-	bloomfam_join_node_share(&state->parallel, css, pcxt, coordinate, JOIN_FILTER_NO_COPY,
+	bloomfam_join_node_share(&state->parallel, css, pcxt, coordinate, JOIN_SHARED_COLLECTING,
 							 state->nprobes > 0 ? forget_copies : NULL);
 	leave_copies(state, coordinate);
 }

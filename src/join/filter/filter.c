@@ -25,6 +25,7 @@
 #include "utils/memutils.h"
 
 #include "join/filter/filter.h"
+#include "join/filter/filter_use.h"
 #include "pg/port.h"
 
 JoinFilter *
@@ -120,56 +121,6 @@ bloomfam_join_filter_restart(JoinFilter *filter)
 		bloomfam_join_keys_begin(&filter->keys[i], filter->keys[i].wanted);
 }
 
-/* ---- what is known of the key columns ---- */
-
-/*
- * Marks the key's columns as complete.  They are valid as long as the join has the hash table, or
- * the sorted rows, that it now has.
- */
-static void
-use_keys(JoinFilter *filter)
-{
-	if (filter->join != NULL)
-		filter->keys_table = *filter->kept;
-	filter->keys_complete = true;
-	filter->keys_build++;
-}
-
-const JoinKeys *
-bloomfam_join_filter_keys(JoinFilter *filter)
-{
-	void	   *table = filter->join != NULL ? *filter->kept : NULL;
-
-	if (filter->ncolumns == 0)
-		return NULL;
-
-	/*
-	 * A process whose join has no hash table yet does not know whether all participants have handed
-	 * over their keys, see bloomfam_join_filter_attach().
-	 */
-	if (filter->role != JOIN_FILTER_COPY && table == NULL)
-		return NULL;
-	if (!filter->keys_complete && filter->role != JOIN_FILTER_PRIVATE &&
-		(filter->role == JOIN_FILTER_PARTICIPANT ||
-		 bloomfam_join_shared_has_copy(filter->shared)) && bloomfam_join_shared_get_keys(filter))
-		use_keys(filter);
-	if (!filter->keys_complete || filter->keys_table != table)
-		return NULL;
-	return filter->keys;
-}
-
-JoinKeysRange
-bloomfam_join_filter_bounds(JoinFilter *filter)
-{
-	const JoinKeys *keys = filter->keys;
-
-	if (filter->of_numbers && filter->role == JOIN_FILTER_PARTICIPANT)
-		keys = bloomfam_join_filter_keys(filter);
-	if (!filter->of_numbers || keys == NULL || keys->phase == JOIN_KEYS_UNKNOWN)
-		return (JoinKeysRange) {PG_INT64_MIN, PG_INT64_MAX};
-	return keys->bounds;
-}
-
 /* ---- collecting keys ---- */
 
 /*
@@ -223,42 +174,6 @@ bloomfam_join_filter_more(JoinFilter *filter)
 }
 
 /* ---- the end of a build ---- */
-
-void
-bloomfam_join_filter_count(JoinFilter *filter, const JoinFilterProbe *design, Size memory)
-{
-	JoinBuildCounts *counts = &filter->counts;
-
-	counts->bitmaps += design->form == JOIN_FORM_BITMAP;
-	counts->ranges += design->form == JOIN_FORM_RANGE;
-	counts->bytes += design->size;
-	counts->largest = Max(counts->largest, design->size);
-	counts->memory = Max(counts->memory, memory);
-}
-
-void
-bloomfam_join_filter_use(JoinFilter *filter, const JoinFilterProbe *design, const uint8 *payload)
-{
-	JoinFilterProbe *probe = &filter->probe;
-
-	Assert((filter->join == NULL) == (filter->role == JOIN_FILTER_COPY));
-	Assert((payload == NULL) == (design->size == 0));
-	Assert(payload == (const uint8 *) MAXALIGN(payload));
-	*probe = *design;
-	probe->view.payload = payload;
-	if (probe->form == JOIN_FORM_BLOOM)
-	{
-		/*
-		 * The module may be loaded at another address in the process that designed the filter, so
-		 * its pointers are not valid here.
-		 */
-		probe->view.head.kind = bf_kind_by_id(JOIN_FILTER_KIND);
-		probe->probe = probe->view.head.kind->prober(&probe->view);
-	}
-	if (filter->join != NULL)
-		filter->table = *filter->kept;
-	filter->state = JOIN_FILTER_READY;
-}
 
 /*
  * Ends the build of a filter that this process does not share: makes the filter of what was
@@ -321,6 +236,6 @@ bloomfam_join_filter_finish(JoinFilter *filter)
 		return;
 	}
 	if (filter->join != NULL)
-		use_keys(filter);
+		bloomfam_join_filter_use_keys(filter);
 	finish_private(filter);
 }

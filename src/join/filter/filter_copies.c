@@ -6,7 +6,7 @@
  *
  * A join above a Gather has its filter in the leader alone.  When the Gather starts its workers,
  * the leader leaves them a copy of the filter, or, if the filter was discarded, of what is known of
- * its columns: the state of a JoinShared goes from NO_COPY to READY or KEYS_ONLY.  The workers read
+ * its columns: JoinShared.copy goes from NONE to FILTER or KEYS.  The workers read
  * the copy in the way in which they read the filter of a Parallel Hash (filter_shared.c).
  *
  *-------------------------------------------------------------------------
@@ -14,10 +14,10 @@
 #include "postgres.h"
 
 #include "join/base/gucs.h"
-#include "join/filter/filter.h"
+#include "join/filter/filter_copies.h"
 
 /*
- * Fills a JoinShared in state NO_COPY with a copy of the filter, if "ready" is true, and of the
+ * Fills a JoinShared that has no copy with one of the filter, if "ready" is true, and of the
  * given keys (NULL: none are known).  Returns false if there is no memory.
  */
 static bool
@@ -25,7 +25,7 @@ fill_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area, bool ready, co
 {
 	const JoinFilterProbe *probe = &filter->probe;
 
-	Assert(bloomfam_join_shared_state(shared) == JOIN_FILTER_NO_COPY);
+	Assert(!bloomfam_join_shared_has_copy(shared));
 	Assert(!DsaPointerIsValid(shared->payload));
 	if (ready)
 	{
@@ -40,7 +40,7 @@ fill_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area, bool ready, co
 	shared->area = area;
 	shared->build = filter->counts.builds;
 	pg_write_barrier();
-	pg_atomic_write_u32(&shared->state, ready ? JOIN_FILTER_READY : JOIN_FILTER_KEYS_ONLY);
+	pg_atomic_write_u32(&shared->copy, ready ? JOIN_COPY_FILTER : JOIN_COPY_KEYS);
 	return true;
 }
 
@@ -71,7 +71,7 @@ leave_copy(JoinFilter *filter, JoinShared *shared, dsa_area *area)
 	{
 		if (known && shared->build == filter->counts.builds)
 			return true;
-		bloomfam_join_shared_reset(shared, area, JOIN_FILTER_NO_COPY);
+		bloomfam_join_shared_reset(shared, area, JOIN_SHARED_COLLECTING);
 	}
 	if (!known || !fill_copy(filter, shared, area, ready, keys))
 	{

@@ -30,7 +30,8 @@
  */
 #include "postgres.h"
 
-#include "join/filter/filter.h"
+#include "join/filter/filter_shared.h"
+#include "join/filter/filter_use.h"
 #include "pg/port.h"
 
 /*
@@ -66,9 +67,10 @@ typedef struct Piece
 #define CHUNK_MOST_KEYS	(128 * 1024 - 2)
 
 void
-bloomfam_join_shared_init(JoinShared *shared, JoinFilterState state)
+bloomfam_join_shared_init(JoinShared *shared, JoinSharedState state)
 {
 	pg_atomic_init_u32(&shared->state, state);
+	pg_atomic_init_u32(&shared->copy, JOIN_COPY_NONE);
 	pg_atomic_init_u64(&shared->nkeys, 0);
 	dsa_pointer_atomic_init(&shared->chunks, InvalidDsaPointer);
 	shared->payload = InvalidDsaPointer;
@@ -79,7 +81,14 @@ bloomfam_join_shared_init(JoinShared *shared, JoinFilterState state)
 	 * The state is DISCARDED if the leader has no filter: then it will not hand over the keys of
 	 * its own part of the build side, so pieces will be missing.
 	 */
-	pg_atomic_init_u32(&shared->piece_lost, state == JOIN_FILTER_DISCARDED ? 1 : 0);
+	pg_atomic_init_u32(&shared->piece_lost, state == JOIN_SHARED_DISCARDED ? 1 : 0);
+}
+
+/* Returns the state of a Parallel Hash's filter. */
+static JoinSharedState
+state_of(JoinShared *shared)
+{
+	return (JoinSharedState) pg_atomic_read_u32(&shared->state);
 }
 
 /*
@@ -87,7 +96,7 @@ bloomfam_join_shared_init(JoinShared *shared, JoinFilterState state)
  * processes that try it, and false if the state is not "from".
  */
 static bool
-move_state(JoinShared *shared, JoinFilterState from, JoinFilterState to)
+move_state(JoinShared *shared, JoinSharedState from, JoinSharedState to)
 {
 	uint32		expected = from;
 
@@ -121,7 +130,7 @@ free_list(dsa_pointer_atomic *list, dsa_area *area)
 }
 
 void
-bloomfam_join_shared_reset(JoinShared *shared, dsa_area *area, JoinFilterState state)
+bloomfam_join_shared_reset(JoinShared *shared, dsa_area *area, JoinSharedState state)
 {
 	free_list(&shared->chunks, area);
 	free_list(&shared->pieces, area);
@@ -134,8 +143,8 @@ void
 bloomfam_join_shared_refuse(JoinShared *shared)
 {
 	pg_atomic_write_u32(&shared->piece_lost, 1);
-	if (!move_state(shared, JOIN_FILTER_COLLECTING, JOIN_FILTER_DISCARDED))
-		move_state(shared, JOIN_FILTER_TOO_MANY, JOIN_FILTER_DISCARDED);
+	if (!move_state(shared, JOIN_SHARED_COLLECTING, JOIN_SHARED_DISCARDED))
+		move_state(shared, JOIN_SHARED_TOO_MANY, JOIN_SHARED_DISCARDED);
 }
 
 /* ---- handing over what a process has collected ---- */
@@ -173,7 +182,7 @@ bloomfam_join_shared_more(JoinFilter *filter)
 
 	put_chunk(filter);
 	Assert(!DsaPointerIsValid(filter->chunk));
-	if (bloomfam_join_shared_state(shared) == JOIN_FILTER_COLLECTING &&
+	if (state_of(shared) == JOIN_SHARED_COLLECTING &&
 		pg_atomic_read_u64(&shared->nkeys) < bloomfam_join_design_most())
 		filter->chunk = dsa_allocate_extended(
 			filter->area, offsetof(Chunk, keys) + room * sizeof(uint64), DSA_ALLOC_NO_OOM);
@@ -183,8 +192,8 @@ bloomfam_join_shared_more(JoinFilter *filter)
 		collected->room = room;
 		return true;
 	}
-	if (move_state(shared, JOIN_FILTER_COLLECTING,
-				   filter->of_numbers ? JOIN_FILTER_TOO_MANY : JOIN_FILTER_DISCARDED))
+	if (move_state(shared, JOIN_SHARED_COLLECTING,
+				   filter->of_numbers ? JOIN_SHARED_TOO_MANY : JOIN_SHARED_DISCARDED))
 	{
 		free_list(&shared->chunks, filter->area);
 		filter->counts.builds++;
@@ -226,8 +235,8 @@ bloomfam_join_shared_put_keys(JoinShared *shared, dsa_area *area, const JoinKeys
 void
 bloomfam_join_shared_hand_over(JoinFilter *filter)
 {
-	Assert(bloomfam_join_shared_state(filter->shared) != JOIN_FILTER_BUILDING);
-	Assert(bloomfam_join_shared_state(filter->shared) != JOIN_FILTER_READY);
+	Assert(state_of(filter->shared) != JOIN_SHARED_BUILDING);
+	Assert(state_of(filter->shared) != JOIN_SHARED_READY);
 	put_chunk(filter);
 	bloomfam_join_shared_put_keys(filter->shared, filter->area, filter->keys, filter->ncolumns);
 }
@@ -257,6 +266,43 @@ bloomfam_join_shared_get_keys(JoinFilter *filter)
 	for (i = 0; i < filter->ncolumns; i++)
 		bloomfam_join_keys_finish(&filter->keys[i], filter->keys_context);
 	return true;
+}
+
+/* ---- what is known of the key's columns ---- */
+
+const JoinKeys *
+bloomfam_join_filter_keys(JoinFilter *filter)
+{
+	void	   *table = filter->join != NULL ? *filter->kept : NULL;
+
+	if (filter->ncolumns == 0)
+		return NULL;
+
+	/*
+	 * A process whose join has no hash table yet does not know whether all participants have handed
+	 * over their keys, see bloomfam_join_filter_attach().
+	 */
+	if (filter->role != JOIN_FILTER_COPY && table == NULL)
+		return NULL;
+	if (!filter->keys_complete && filter->role != JOIN_FILTER_PRIVATE &&
+		(filter->role == JOIN_FILTER_PARTICIPANT ||
+		 bloomfam_join_shared_has_copy(filter->shared)) && bloomfam_join_shared_get_keys(filter))
+		bloomfam_join_filter_use_keys(filter);
+	if (!filter->keys_complete || filter->keys_table != table)
+		return NULL;
+	return filter->keys;
+}
+
+JoinKeysRange
+bloomfam_join_filter_bounds(JoinFilter *filter)
+{
+	const JoinKeys *keys = filter->keys;
+
+	if (filter->of_numbers && filter->role == JOIN_FILTER_PARTICIPANT)
+		keys = bloomfam_join_filter_keys(filter);
+	if (!filter->of_numbers || keys == NULL || keys->phase == JOIN_KEYS_UNKNOWN)
+		return (JoinKeysRange) {PG_INT64_MIN, PG_INT64_MAX};
+	return keys->bounds;
 }
 
 /* ---- making the filter ---- */
@@ -295,7 +341,7 @@ make_shared(JoinFilter *filter, JoinCollects what)
 	uint8	   *payload;
 	bool		made = false;
 
-	Assert(bloomfam_join_shared_state(shared) == JOIN_FILTER_BUILDING);
+	Assert(state_of(shared) == JOIN_SHARED_BUILDING);
 	if (what != JOIN_COLLECTS_BOUNDS)
 	{
 		made = nkeys <= bloomfam_join_design_most() &&
@@ -324,37 +370,59 @@ make_shared(JoinFilter *filter, JoinCollects what)
 		bloomfam_join_filter_count(filter, design, design->size + nkeys * sizeof(uint64));
 	free_list(&shared->chunks, filter->area);
 	pg_write_barrier();
-	pg_atomic_write_u32(&shared->state, made ? JOIN_FILTER_READY : JOIN_FILTER_DISCARDED);
+	pg_atomic_write_u32(&shared->state, made ? JOIN_SHARED_READY : JOIN_SHARED_DISCARDED);
 }
 
-bool
-bloomfam_join_filter_attach(JoinFilter *filter)
+/*
+ * Tells whether the participants of a Parallel Hash have a filter, and makes it if all of them have
+ * handed over their keys.  Discards the filter of this process if there will be none.
+ */
+static bool
+find_shared(JoinFilter *filter)
 {
 	JoinShared *shared = filter->shared;
-	JoinFilterState state;
-
-	Assert(filter->role != JOIN_FILTER_PRIVATE && filter->state == JOIN_FILTER_COLLECTING);
+	JoinSharedState state;
 
 	/*
 	 * Once the join has a hash table and asks its probe side for rows, all participants have handed
 	 * over their keys.
 	 */
-	if (filter->role == JOIN_FILTER_PARTICIPANT &&
-		(filter->join == NULL || *filter->kept == NULL))
+	if (filter->join == NULL || *filter->kept == NULL)
 		return false;
-	state = bloomfam_join_shared_state(shared);
-	if ((state == JOIN_FILTER_COLLECTING || state == JOIN_FILTER_TOO_MANY) &&
-		move_state(shared, state, JOIN_FILTER_BUILDING))
-		make_shared(filter, state == JOIN_FILTER_TOO_MANY ? JOIN_COLLECTS_BOUNDS
+	state = state_of(shared);
+	if ((state == JOIN_SHARED_COLLECTING || state == JOIN_SHARED_TOO_MANY) &&
+		move_state(shared, state, JOIN_SHARED_BUILDING))
+		make_shared(filter, state == JOIN_SHARED_TOO_MANY ? JOIN_COLLECTS_BOUNDS
 					: filter->of_numbers				  ? JOIN_COLLECTS_NUMBERS
 														  : JOIN_COLLECTS_HASHES);
-	state = bloomfam_join_shared_state(shared);
-	if (state == JOIN_FILTER_DISCARDED || state == JOIN_FILTER_KEYS_ONLY)
+	state = state_of(shared);
+	if (state == JOIN_SHARED_DISCARDED)
 		filter->state = JOIN_FILTER_DISCARDED;
-	if (state != JOIN_FILTER_READY)
+	return state == JOIN_SHARED_READY;
+}
+
+/*
+ * Tells whether the leader has left a filter.  Discards the filter of this process if the leader
+ * has left only what it knows of the keys.
+ */
+static bool
+find_copy(JoinFilter *filter)
+{
+	JoinCopyState copy = (JoinCopyState) pg_atomic_read_u32(&filter->shared->copy);
+
+	if (copy == JOIN_COPY_KEYS)
+		filter->state = JOIN_FILTER_DISCARDED;
+	return copy == JOIN_COPY_FILTER;
+}
+
+bool
+bloomfam_join_filter_attach(JoinFilter *filter)
+{
+	Assert(filter->role != JOIN_FILTER_PRIVATE && filter->state == JOIN_FILTER_COLLECTING);
+	if (filter->role == JOIN_FILTER_COPY ? !find_copy(filter) : !find_shared(filter))
 		return false;
 	pg_read_barrier();
-	bloomfam_join_filter_use(filter, &shared->design,
-							 bloomfam_join_shared_payload(shared, filter->area));
+	bloomfam_join_filter_use(filter, &filter->shared->design,
+							 bloomfam_join_shared_payload(filter->shared, filter->area));
 	return true;
 }
