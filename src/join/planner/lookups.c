@@ -46,7 +46,8 @@ scanned_relation(const JoinPathCandidate *path_candidate)
 
 /*
  * Returns the index path by which a path looks up rows for rows of the build side.  Returns NULL if
- * the path does not do that, or uses more than one index.
+ * the path does not do that, or uses more than one index, or one such as BRIN that does not name
+ * rows.
  */
 static const IndexPath *
 lookup_of(const JoinPathCandidate *path_candidate, const Path *path)
@@ -56,7 +57,9 @@ lookup_of(const JoinPathCandidate *path_candidate, const Path *path)
 		return NULL;
 	if (IsA(path, BitmapHeapPath))
 		path = ((const BitmapHeapPath *) path)->bitmapqual;
-	return IsA(path, IndexPath) ? (const IndexPath *) path : NULL;
+	if (!IsA(path, IndexPath) || !((const IndexPath *) path)->indexinfo->amhasgettuple)
+		return NULL;
+	return (const IndexPath *) path;
 }
 
 /*
