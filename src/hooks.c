@@ -269,7 +269,7 @@ explain_with_decisions(Query *query, int cursor_options, IntoClause *into, Expla
 }
 
 void
-bloomfam_join_init(void)
+bloomfam_hooks_init(void)
 {
 	/* True if the module is loaded before the session's first command, or in a parallel worker. */
 	bool		in_time =

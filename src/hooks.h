@@ -10,6 +10,6 @@
 #define BLOOMFAM_HOOKS_H
 
 /* Defines the settings and installs the hooks; is called by _PG_init(). */
-extern void bloomfam_join_init(void);
+extern void bloomfam_hooks_init(void);
 
 #endif							/* BLOOMFAM_HOOKS_H */

@@ -44,7 +44,7 @@ _PG_init(void)
 		return;
 	}
 	*loaded = loaded;
-	bloomfam_join_init();
+	bloomfam_hooks_init();
 	bloomfam_maplet_init();
 	bloomfam_signature_init();
 	MarkGUCPrefixReserved("bloomfam");

@@ -38,7 +38,7 @@ typedef struct InsertState
 	MapletView *view;			/* A copy of the metapage. */
 
 	/* Reads and compares keys for searches in a unique index; NULL before the first search. */
-	MapletKeys *keys;
+	MapletKeyReader *keys;
 } InsertState;
 
 static InsertState *

@@ -35,7 +35,7 @@
 #include "maplet/unique.h"
 #include "maplet/verify.h"
 
-struct MapletKeys
+struct MapletKeyReader
 {
 	MemoryContext context;		/* The memory context that has everything in this struct. */
 	Relation	table;
@@ -76,13 +76,13 @@ own_equality(Relation index, int column)
 	return operator;
 }
 
-MapletKeys *
+MapletKeyReader *
 bloomfam_maplet_keys_make(Relation table, Relation index)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "maplet rows",
 												  ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	MapletKeys *keys = (MapletKeys *) palloc0(sizeof(MapletKeys));
+	MapletKeyReader *keys = (MapletKeyReader *) palloc0(sizeof(MapletKeyReader));
 	int			i;
 
 	keys->context = context;
@@ -105,9 +105,9 @@ bloomfam_maplet_keys_make(Relation table, Relation index)
 	return keys;
 }
 
-/* Frees the MapletKeys, and ends the fetch of table rows that was begun with them. */
+/* Frees the MapletKeyReader, and ends the fetch of table rows that was begun with them. */
 static void
-keys_end(MapletKeys *keys, IndexFetchTableData *fetch)
+keys_end(MapletKeyReader *keys, IndexFetchTableData *fetch)
 {
 	ExecDropSingleTupleTableSlot(keys->slot);
 	table_index_fetch_end(fetch);
@@ -143,7 +143,7 @@ bloomfam_maplet_check_equality(Relation index)
  * there, or if the row does not belong in a partial index.
  */
 static bool
-fetch_row(MapletKeys *keys, IndexFetchTableData *fetch, uint64 place, Snapshot snapshot)
+fetch_row(MapletKeyReader *keys, IndexFetchTableData *fetch, uint64 place, Snapshot snapshot)
 {
 	ExprContext *context = GetPerTupleExprContext(keys->estate);
 	ItemPointerData tid;
@@ -175,7 +175,7 @@ fetch_row(MapletKeys *keys, IndexFetchTableData *fetch, uint64 place, Snapshot s
  * call.  Returns false also if a column of the key is NULL.
  */
 static bool
-fetch_key(MapletKeys *keys, IndexFetchTableData *fetch, uint64 place, Snapshot snapshot,
+fetch_key(MapletKeyReader *keys, IndexFetchTableData *fetch, uint64 place, Snapshot snapshot,
 		  Datum *key)
 {
 	bool		isnull[INDEX_MAX_KEYS];
@@ -195,7 +195,7 @@ fetch_key(MapletKeys *keys, IndexFetchTableData *fetch, uint64 place, Snapshot s
  * comparison has allocated.
  */
 static bool
-keys_are_equal(MapletKeys *keys, const Datum *left, const Datum *right)
+keys_are_equal(MapletKeyReader *keys, const Datum *left, const Datum *right)
 {
 	MemoryContext old =
 		MemoryContextSwitchTo(GetPerTupleMemoryContext(keys->estate));
@@ -214,7 +214,7 @@ keys_are_equal(MapletKeys *keys, const Datum *left, const Datum *right)
 static void
 found_places(void *arg, uint64 hash, const uint64 *places, uint32 n)
 {
-	MapletKeys *keys = (MapletKeys *) arg;
+	MapletKeyReader *keys = (MapletKeyReader *) arg;
 
 	if (keys->n + n > keys->room)
 	{
@@ -230,7 +230,7 @@ found_places(void *arg, uint64 hash, const uint64 *places, uint32 n)
 }
 
 MapletKeySearch
-bloomfam_maplet_search_key(MapletKeys *keys, MapletView *view, uint64 hash,
+bloomfam_maplet_search_key(MapletKeyReader *keys, MapletView *view, uint64 hash,
 						   const Datum *key, ItemPointer self)
 {
 	MapletKeySearch result = {MAPLET_NO_CONFLICT, InvalidTransactionId, 0, false};
@@ -275,7 +275,7 @@ bloomfam_maplet_search_key(MapletKeys *keys, MapletView *view, uint64 hash,
 
 struct MapletExact
 {
-	MapletKeys *keys;
+	MapletKeyReader *keys;
 	IndexFetchTableData *fetch;
 	SnapshotData dirty;
 	Snapshot	snapshot;
@@ -336,7 +336,7 @@ bloomfam_maplet_exact_end(MapletExact *exact)
 
 struct MapletDuplicates
 {
-	MapletKeys *keys;
+	MapletKeyReader *keys;
 	IndexFetchTableData *fetch;
 	Snapshot	snapshot;
 	uint64		hash;			/* The hash of the last row that was added. */
@@ -373,7 +373,7 @@ bloomfam_maplet_duplicates_make(Relation table, Relation index, Snapshot snapsho
 static const char *
 compare_row(MapletDuplicates *duplicates, uint64 place)
 {
-	MapletKeys *keys = duplicates->keys;
+	MapletKeyReader *keys = duplicates->keys;
 	MemoryContext old;
 	Datum		key[INDEX_MAX_KEYS];
 	Datum	   *kept;

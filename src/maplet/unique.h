@@ -15,7 +15,7 @@
 #include "maplet/meta.h"
 
 /* What it takes to read and compare the keys of a table's rows as an index computes them. */
-typedef struct MapletKeys MapletKeys;
+typedef struct MapletKeyReader MapletKeyReader;
 
 /*
  * Raises an error if an operator of a unique index is not the default equality of its column's
@@ -25,11 +25,11 @@ typedef struct MapletKeys MapletKeys;
 extern void bloomfam_maplet_check_equality(Relation index);
 
 /*
- * Makes a MapletKeys for an index, in a child of the current memory context.  The relations must
- * stay open as long as it exists.  A MapletKeys holds no buffer pin between calls of the functions
- * that use it, so it may be freed with its memory context.
+ * Makes a MapletKeyReader for an index, in a child of the current memory context.  The relations
+ * must stay open as long as it exists.  A MapletKeyReader holds no buffer pin between calls of the
+ * functions that use it, so it may be freed with its memory context.
  */
-extern MapletKeys *bloomfam_maplet_keys_make(Relation table, Relation index);
+extern MapletKeyReader *bloomfam_maplet_keys_make(Relation table, Relation index);
 
 typedef enum MapletConflict
 {
@@ -63,8 +63,8 @@ typedef struct MapletKeySearch
  * view is refreshed first, so that all entries are seen that were there before the call.  A caller
  * that relies on the answer must hold the lock of the key.
  */
-extern MapletKeySearch bloomfam_maplet_search_key(MapletKeys *keys, MapletView *view, uint64 hash,
-												  const Datum *key, ItemPointer self);
+extern MapletKeySearch bloomfam_maplet_search_key(MapletKeyReader *keys, MapletView *view,
+												  uint64 hash, const Datum *key, ItemPointer self);
 
 /*
  * Finds the rows of a key for a scan that must be exact, because its caller does not recheck

@@ -148,7 +148,7 @@ find_larges(PlannerInfo *root, List *initial_rels)
  * match for each column by itself.
  */
 static const char *
-check_pair(PlannerInfo *root, const LargeState *large, PairState *state)
+prepare_pair(PlannerInfo *root, const LargeState *large, PairState *state)
 {
 	SamplePair *pair = &state->pair;
 	Bitmapset  *of_large = bms_copy(large->conditions.columns);
@@ -364,7 +364,7 @@ sample_large(PlannerInfo *root, LargeState *large, const char *reason, double nb
 	{
 		PairState  *state = lfirst(lc);
 
-		state->reason = reason != NULL ? reason : check_pair(root, large, state);
+		state->reason = reason != NULL ? reason : prepare_pair(root, large, state);
 		if (state->reason != NULL)
 			continue;
 		npairs++;

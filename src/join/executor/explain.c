@@ -134,7 +134,7 @@ explain_key(ExplainState *es, CustomScan *node, List *ancestors, const JoinFilte
 	List	   *above;
 	Join	   *join = join_of_filter(ancestors, info->number, &above);
 	bool		building = bloomfam_join_node_kind(&node->scan.plan) == JOIN_NODE_BUILD;
-	Plan	   *keeper;
+	Plan	   *build_parent;
 	List	   *at_keeper;
 	List	   *built;
 	List	   *own;
@@ -142,9 +142,9 @@ explain_key(ExplainState *es, CustomScan *node, List *ancestors, const JoinFilte
 
 	if (join == NULL)
 		join = join_in_plan(es->pstmt, info->number, &above);
-	keeper = IsA(join, HashJoin) ? innerPlan(join) : &join->plan;
+	build_parent = IsA(join, HashJoin) ? innerPlan(join) : &join->plan;
 	at_keeper = IsA(join, HashJoin) ? lcons(join, list_copy(above)) : above;
-	built = names_at(keeper, at_keeper, info, true, es);
+	built = names_at(build_parent, at_keeper, info, true, es);
 	own = building ? built : names_at(&node->scan.plan, ancestors, info, false, es);
 	other = building ? names_at(&join->plan, above, info, false, es) : built;
 

@@ -62,16 +62,12 @@ struct JoinHeapBatch
 	JoinPrunedScan pruned_scan;
 
 	/*
-	 * The fields "selected", "npassing" and "next" describe the page that the scan is on: which of
-	 * its rows pass, and which of these the scan is to return next.
-	 */
-	/*
-	 * Whether the next page follows after the rows in passing[]; if not, the next row of the same
-	 * page does.
+	 * Of the page that the scan is on: whether the next page follows after the rows in passing[];
+	 * if not, the next row of the same page does.
 	 */
 	bool		selected;
-	int			npassing;
-	int			next;
+	int			npassing;		/* The number of its rows in passing[]. */
+	int			next;			/* The index in passing[] of the row to return next. */
 
 	/*
 	 * The number of coming pages for which the server's buffers are not searched for the page after

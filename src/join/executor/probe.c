@@ -96,9 +96,9 @@ exec_rows(PlanState *node)
 }
 
 /*
- * Returns the next row, as an ExecProcNode callback, as long as it is not known whether the
- * partition can match.  Once that is known, it remains so until a rescan: before that, the join
- * does not build again, or builds from the same keys.
+ * Returns the next row, as an ExecProcNode callback, while it is not known yet whether the
+ * partition can match.  An answer holds until a rescan, as the join does not build again before
+ * that, or builds from the same keys.
  */
 static TupleTableSlot *
 exec_partition(PlanState *node)
@@ -145,7 +145,10 @@ get_group(JoinFilter *filter)
 	return filter->group;
 }
 
-/* Prepares one filter of a probe node. */
+/*
+ * Prepares one filter of a probe node: how its key's columns are hashed, and the partition that it
+ * may skip.
+ */
 static void
 begin_filter(JoinProbeState *state, const JoinFilterInfo *info, JoinProbe *probe)
 {

@@ -447,7 +447,9 @@ check_size(JoinForeign *foreign)
 	}
 }
 
-/* Adds a key to the filter that is to be sent. */
+/*
+ * Collects a key for the filter that is to be sent, or gives that filter up if there are too many.
+ */
 static void
 add_to_filter(void *arg, Datum key)
 {

@@ -98,10 +98,13 @@ typedef struct JoinBuildCounts
 	/* Builds that ended; a filter that processes share is counted by the process that makes it. */
 	uint64		builds;
 
-	/* Builds with too many keys for a Bloom filter or a bitmap, or without memory for one. */
+	/*
+	 * Builds with too many keys for a Bloom filter or a bitmap, or without memory for one.  Their
+	 * filter is a range, if the keys are numbers, else there is none.
+	 */
 	uint64		discarded;
 	uint64		bitmaps;		/* Builds whose filter became a bitmap. */
-	uint64		ranges;			/* Discarded builds that left a range as the filter. */
+	uint64		ranges;			/* Builds whose filter became a range; they count as discarded. */
 
 	/*
 	 * The number of rows whose keys were collected for a filter; if processes share the filter,

@@ -121,13 +121,31 @@ scans_table(NodeTag scan)
 /* ---- describing candidates from paths ---- */
 
 bool
+bloomfam_join_clause_compares(const RestrictInfo *clause, JoinType jointype,
+							  const RelOptInfo *probed, const RelOptInfo *built, bool *turned)
+{
+	Relids		probed_side;
+	Relids		built_side;
+
+	*turned = bms_is_subset(clause->left_relids, built->relids);
+	probed_side = *turned ? clause->right_relids : clause->left_relids;
+	built_side = *turned ? clause->left_relids : clause->right_relids;
+	if (!clause->can_join || !bms_is_subset(probed_side, probed->relids) ||
+		!bms_is_subset(built_side, built->relids))
+		return false;
+
+	/* A clause that is evaluated after an outer join decides about no match. */
+	return !IS_OUTER_JOIN(jointype) ||
+		   !RINFO_IS_PUSHED_DOWN(clause, bms_union(probed->relids, built->relids));
+}
+
+bool
 bloomfam_join_candidate_keys(JoinPathCandidate *path_candidate, const RelOptInfo *probed,
 							 const JoinPathExtraData *extra, JoinType jointype)
 {
 	PlannerInfo *root = path_candidate->root;
 	const RelOptInfo *built = path_candidate->built;
 	JoinKeyColumn *columns = palloc(list_length(extra->restrictlist) * sizeof(JoinKeyColumn));
-	Relids		both = bms_union(probed->relids, built->relids);
 	int			ncolumns = 0;
 	QualCost	comparing;
 	const ListCell *lc;
@@ -136,18 +154,15 @@ bloomfam_join_candidate_keys(JoinPathCandidate *path_candidate, const RelOptInfo
 	{
 		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
 		const OpExpr *equal = (const OpExpr *) clause->clause;
-		bool		turned = bms_is_subset(clause->left_relids, built->relids);
+		bool		turned;
 		Expr	   *outer;
 		const Var  *column;
 		const RangeTblEntry *rte;
 		Oid			operator;
 		JoinReason	reason;
 
-		if (!clause->can_join || !OidIsValid(clause->hashjoinoperator) ||
-			(IS_OUTER_JOIN(jointype) && RINFO_IS_PUSHED_DOWN(clause, both)) ||
-			!bms_is_subset(turned ? clause->right_relids : clause->left_relids,
-						   probed->relids) ||
-			(!turned && !bms_is_subset(clause->right_relids, built->relids)))
+		if (!OidIsValid(clause->hashjoinoperator) ||
+			!bloomfam_join_clause_compares(clause, jointype, probed, built, &turned))
 			continue;
 		outer = turned ? lsecond(equal->args) : linitial(equal->args);
 		column = bloomfam_expression_var(outer);
@@ -498,8 +513,8 @@ bloomfam_join_candidate_paths(JoinPathCandidate *path_candidate, const Path *pro
 	scan = follow_within(candidate, outermost, &passing);
 	candidate->keys = built->rows;
 	/*
-	 * The number of keys is treated as certain: while paths are made, none may be offered that
-	 * relies on a filter which may turn out to have too many keys.
+	 * The number of keys is taken for exact, so that no more than a filter has room for are
+	 * accepted: a join must not be offered for the sake of a filter that is then given up.
 	 */
 	candidate->keys_are_sure = true;
 	candidate->left = Min(probed->rows / Max(outermost->rows, 1), 1);
@@ -673,7 +688,7 @@ estimate_drop(const JoinPushdown *pushdown)
 	if (IsA(pushdown->join, HashJoin))
 		return bloomfam_join_drop(joined, probed);
 	return bloomfam_join_drop_of_inner(pushdown->join->jointype, joined,
-									   pushdown->keeper->plan_rows, probed,
+									   pushdown->build_parent->plan_rows, probed,
 									   count_rows_per_key(pushdown));
 }
 
@@ -681,21 +696,21 @@ void
 bloomfam_join_candidate_plan(JoinPushdown *pushdown)
 {
 	JoinCandidate *candidate = &pushdown->candidate;
-	const Plan *keeper = pushdown->keeper;
-	const Plan *build = bloomfam_join_below_own(outerPlan(keeper));
+	const Plan *build_parent = pushdown->build_parent;
+	const Plan *build = bloomfam_join_below_own(outerPlan(build_parent));
 	AttrNumber	key = bloomfam_join_column(candidate->columns[0].inner, OUTER_VAR);
 	Cost		spilling = 0;
 	ListCell   *lc;
 
-	if (IsA(keeper, Hash))
-		spilling = bloomfam_join_spilling(keeper->plan_rows, keeper->plan_width,
+	if (IsA(build_parent, Hash))
+		spilling = bloomfam_join_spilling(build_parent->plan_rows, build_parent->plan_width,
 										  (*pushdown->probe_side)->plan_width);
-	candidate->keys = keeper->plan_rows;
+	candidate->keys = build_parent->plan_rows;
 	candidate->keys_are_sure = IsA(build, SeqScan) && build->qual == NIL;
 	candidate->drop = estimate_drop(pushdown);
 	candidate->left = 1;
 	candidate->sites = NIL;
-	if (!keeper->parallel_aware && key != 0 && scans_table(nodeTag(build)))
+	if (!build_parent->parallel_aware && key != 0 && scans_table(nodeTag(build)))
 	{
 		Index		rti = ((const Scan *) build)->scanrelid;
 

@@ -27,6 +27,15 @@ extern JoinReason bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attr
 /* ---- candidates from paths ---- */
 
 /*
+ * Tells whether a hash or merge join of two relations can use a clause: whether it compares
+ * expressions over one relation each.  Sets *turned to whether that over the relation on the
+ * filter's build side is on the clause's left.
+ */
+extern bool bloomfam_join_clause_compares(const RestrictInfo *clause, JoinType jointype,
+										  const RelOptInfo *probed, const RelOptInfo *built,
+										  bool *turned);
+
+/*
  * A candidate for a join of two relations for which paths are being made.  All keys of the join are
  * columns of one base relation on the probe side.  The probe side is the outer relation of a hash
  * join, and the inner one of a merge join.  As in a finished plan, the filter uses those keys that

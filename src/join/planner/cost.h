@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * cost.h
- *	  Declares the one model of what a join filter costs and saves.
+ *	  Estimates what a join filter costs and saves.
  *
  *-------------------------------------------------------------------------
  */

@@ -126,7 +126,7 @@ static JoinReason
 build_first_refusal(const JoinPushdown *pushdown)
 {
 	Plan	   *outer = *pushdown->probe_side;
-	Plan	   *hash = pushdown->keeper;
+	Plan	   *hash = pushdown->build_parent;
 
 	if (server_builds_first(pushdown->join))
 		return JOIN_NO_REASON;
@@ -146,7 +146,7 @@ build_first_refusal(const JoinPushdown *pushdown)
  * scans have begun by then, so nothing is sent to them either.
  */
 static void
-leave_late_targets(JoinPushdown *pushdown)
+remove_late_targets(JoinPushdown *pushdown)
 {
 	ListCell   *lc;
 
@@ -173,7 +173,7 @@ leave_late_targets(JoinPushdown *pushdown)
  * more rows read, in search of one that passes.
  */
 static void
-leave_targets_read_in_part(JoinPushdown *pushdown)
+remove_targets_read_in_part(JoinPushdown *pushdown)
 {
 	ListCell   *lc;
 
@@ -201,9 +201,9 @@ decide_pushdown(JoinPushdown *pushdown)
 	JoinReason	reason;
 
 	pushdown->not_first = build_first_refusal(pushdown);
-	leave_late_targets(pushdown);
+	remove_late_targets(pushdown);
 	if (IsA(pushdown->join, MergeJoin))
-		leave_targets_read_in_part(pushdown);
+		remove_targets_read_in_part(pushdown);
 	bloomfam_join_candidate_plan(pushdown);
 	reason = bloomfam_join_estimate(&pushdown->candidate);
 

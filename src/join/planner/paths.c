@@ -143,14 +143,11 @@ find_merge_clauses(const Offer *offer, const RelOptInfo *outerrel, const RelOptI
 	foreach(lc, offer->extra->restrictlist)
 	{
 		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
-		bool		outer_is_left = bms_is_subset(clause->left_relids, outerrel->relids);
+		bool		outer_is_left;
 
-		if (!clause->can_join || clause->mergeopfamilies == NIL ||
-			(IS_OUTER_JOIN(offer->jointype) &&
-			 RINFO_IS_PUSHED_DOWN(clause, offer->joinrel->relids)) ||
-			!bms_is_subset(outer_is_left ? clause->right_relids : clause->left_relids,
-						   innerrel->relids) ||
-			(!outer_is_left && !bms_is_subset(clause->right_relids, outerrel->relids)))
+		if (clause->mergeopfamilies == NIL ||
+			!bloomfam_join_clause_compares(clause, offer->jointype, innerrel, outerrel,
+										   &outer_is_left))
 			continue;
 		clause->outer_is_left = outer_is_left;
 		update_mergeclause_eclasses(offer->root, clause);

@@ -286,7 +286,7 @@ builds_first(const JoinPushdown *pushdown)
 			left = fraction_passing((const CustomScan *) *target->slot, true);
 	}
 	return IsA(pushdown->join, MergeJoin) ||
-		   bloomfam_join_is_worth_building_first(outer, left, pushdown->keeper->total_cost);
+		   bloomfam_join_is_worth_building_first(outer, left, pushdown->build_parent->total_cost);
 }
 
 /*
@@ -296,13 +296,13 @@ builds_first(const JoinPushdown *pushdown)
 static JoinFilterInfo
 add_build(PlanContext *context, const JoinPushdown *pushdown, const Bitmapset *kept)
 {
-	Plan	   *keeper = pushdown->keeper;
+	Plan	   *build_parent = pushdown->build_parent;
 	CustomScan *node =
-		put_on_top(context, &outerPlan(keeper), JOIN_NODE_BUILD, context->workers > 0);
+		put_on_top(context, &outerPlan(build_parent), JOIN_NODE_BUILD, context->workers > 0);
 	JoinFilterInfo info = make_info(pushdown, NULL);
 	int			i;
 
-	info.parallel_hash = IsA(keeper, Hash) && keeper->parallel_aware;
+	info.parallel_hash = IsA(build_parent, Hash) && build_parent->parallel_aware;
 	info.build_first = builds_first(pushdown);
 	info.not_skipped = context->partitions.not_skipped;
 	for (i = 0; i < pushdown->candidate.ncolumns; i++)
@@ -540,7 +540,7 @@ plan_tree(Plan **slot, void *plan_context)
 	Plan	   *plan = *slot;
 	int			workers = context->workers;
 
-	if (bloomfam_join_keeper(plan) != NULL)
+	if (bloomfam_join_build_parent(plan) != NULL)
 		plan_join(context, (Join *) plan);
 	context->workers = bloomfam_join_workers(plan, workers);
 	context->ancestors = lcons(plan, context->ancestors);

@@ -13,9 +13,10 @@
 #include "pg/volatile.h"
 
 /*
- * What is known of a plan that filters are added to.  Sets of its nodes have as members the nodes'
- * plan_node_id modulo some number.  Nodes that extensions have added may share an ID; then both are
- * members.
+ * What is known of a plan that filters are added to.  A set of its nodes is a Bitmapset of numbers
+ * that are made of the nodes' plan_node_id.  Nodes may share a number (other extensions number the
+ * nodes that they add as they like): then either all of them are in a set or none, which is safe,
+ * as the sets list what no filter may pass.
  */
 typedef struct JoinPlanInfo
 {

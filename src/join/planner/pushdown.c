@@ -45,7 +45,11 @@
 #include "pg/compat.h"
 #include "pg/plan_nodes.h"
 
-/* Tells whether a plan depends on no parameter that is set outside of it while the query runs. */
+/*
+ * Tells whether a plan depends on no parameter that is set outside of it while the query runs.
+ * Parameters by which EvalPlanQual signals scans to begin anew do not count: they never change
+ * while the plan itself is executed.
+ */
 static bool
 is_on_its_own(const JoinPlanInfo *plan_info, const Plan *plan)
 {
@@ -156,11 +160,12 @@ foreign_refusal(const JoinPushdown *pushdown, int workers, bool repeatable)
 {
 	const JoinPlanInfo *plan_info = pushdown->plan_info;
 	const PlannedStmt *stmt = plan_info->known.stmt;
-	const Plan *keeper = pushdown->keeper;
+	const Plan *build_parent = pushdown->build_parent;
 
 	if (workers > 0)
 		return JOIN_FOREIGN_IN_WORKERS;
-	if (!is_on_its_own(plan_info, keeper) || !is_on_its_own(plan_info, outerPlan(keeper)))
+	if (!is_on_its_own(plan_info, build_parent) ||
+		!is_on_its_own(plan_info, outerPlan(build_parent)))
 		return JOIN_FOREIGN_BUILD_DEPENDS;
 
 	/*
@@ -263,12 +268,12 @@ column_across(const JoinPushdown *pushdown, Plan *plan, bool from_inner, AttrNum
 		AttrNumber	outer = bloomfam_join_column(linitial(clause->args), OUTER_VAR);
 		AttrNumber	inner = bloomfam_join_column(lsecond(clause->args), INNER_VAR);
 		Node	   *across = from_inner ? linitial(clause->args) : lsecond(clause->args);
-		Oid			left;
-		Oid			right;
+		Oid			left_type;
+		Oid			right_type;
 
-		op_input_types(clause->opno, &left, &right);
+		op_input_types(clause->opno, &left_type, &right_type);
 		if (outer != 0 && inner != 0 && attribute == (from_inner ? inner : outer) &&
-			left == key->hashing.outer.type && right == left &&
+			left_type == key->hashing.outer.type && right_type == left_type &&
 			clause->inputcollid == key->collation &&
 			equality_ops_are_compatible(clause->opno, key->operator) &&
 			(!OidIsValid(key->hashing.outer.function) ||
@@ -501,8 +506,8 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, Join *jo
 							const JoinKeyColumn *columns, int ncolumns)
 {
 	JoinPushdown *pushdown = palloc0(sizeof(JoinPushdown));
-	Plan	   *keeper = bloomfam_join_keeper(&join->plan);
-	Plan	   *build = outerPlan(keeper);
+	Plan	   *build_parent = bloomfam_join_build_parent(&join->plan);
+	Plan	   *build = outerPlan(build_parent);
 	bool		repeatable = bloomfam_join_is_repeatable(plan_info, build);
 	AttrNumber *attributes = palloc(ncolumns * sizeof(AttrNumber));
 	List	   *keys = NIL;
@@ -515,14 +520,14 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, Join *jo
 	}
 	pushdown->plan_info = plan_info;
 	pushdown->join = join;
-	pushdown->keeper = keeper;
+	pushdown->build_parent = build_parent;
 	pushdown->probe_side = IsA(join, HashJoin) ? &outerPlan(join) : &innerPlan(join);
 	pushdown->candidate.columns = columns;
 	pushdown->candidate.ncolumns = ncolumns;
 	pushdown->crossed.workers = workers;
 	/* The parameters of the Hash node include those of its hash keys. */
 	pushdown->crosses_materialization =
-		bms_is_subset(keeper->extParam, plan_info->fixed_params) &&
+		bms_is_subset(build_parent->extParam, plan_info->fixed_params) &&
 		bms_is_subset(build->extParam, plan_info->fixed_params) && repeatable &&
 		bloomfam_join_expressions_are_repeatable(build, keys);
 

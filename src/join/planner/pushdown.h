@@ -119,7 +119,7 @@ typedef struct JoinPushdown
 	 * The Hash, or that Sort.  It reads the build side to its end before the join asks the probe
 	 * side for a row, or can be made to do so.
 	 */
-	Plan	   *keeper;
+	Plan	   *build_parent;
 	Plan	  **probe_side;		/* The slot of the join's probe side. */
 
 	/* Whether the filter may be pushed through nodes that keep rows. */
@@ -164,7 +164,7 @@ typedef struct JoinPushdown
  * on the outer side of a merge join.  Returns NULL for any other node.
  */
 static inline Plan *
-bloomfam_join_keeper(const Plan *join)
+bloomfam_join_build_parent(const Plan *join)
 {
 	if (IsA(join, HashJoin))
 		return innerPlan(join);

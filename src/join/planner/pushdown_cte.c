@@ -95,8 +95,8 @@ has_values_of(const JoinPushdown *other, const JoinKeyColumn *other_key,
 
 	return pushdown->candidate.ncolumns == 1 && column != 0 && other_column != 0 &&
 		   key->operator == other_key->operator && key->collation == other_key->collation &&
-		   comes_from(outerPlan(other->keeper), other_column,
-					  bloomfam_join_below_own(outerPlan(pushdown->keeper)), column);
+		   comes_from(outerPlan(other->build_parent), other_column,
+					  bloomfam_join_below_own(outerPlan(pushdown->build_parent)), column);
 }
 
 /*

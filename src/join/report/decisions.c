@@ -561,7 +561,7 @@ explain_other_joins(Plan **slot, void *context)
 
 	for (i = 0; i < lengthof(other_joins); i++)
 		if (other_joins[i].node == nodeTag(*slot) &&
-			(IsA(*slot, HashJoin) || bloomfam_join_keeper(*slot) == NULL))
+			(IsA(*slot, HashJoin) || bloomfam_join_build_parent(*slot) == NULL))
 			explain_other_join(explain, *slot, &other_joins[i]);
 	explain->ancestors = lcons(*slot, explain->ancestors);
 	bloomfam_plan_walker(*slot, explain_other_joins, explain);
