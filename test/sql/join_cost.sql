@@ -76,7 +76,7 @@ SET random_page_cost = 1.1;
 CREATE INDEX ON fact (d);
 CREATE TABLE bits AS SELECT g AS v FROM generate_series(0, 99) g;
 CREATE TABLE some_days AS SELECT g * 30 AS d FROM generate_series(1, 20) g;
-CREATE TABLE more_days AS SELECT g * 30 AS d FROM generate_series(1, 30) g;
+CREATE TABLE more_days AS SELECT g * 15 AS d FROM generate_series(1, 60) g;
 ANALYZE bits, some_days, more_days;
 SET random_page_cost = 2;
 SELECT joins('SELECT sum(fact.k) FROM fact JOIN some_days USING (d)');

@@ -37,6 +37,7 @@
 #include "join/planner/candidate.h"
 #include "join/planner/constants.h"
 #include "join/planner/cost.h"
+#include "join/planner/join_type.h"
 #include "join/planner/prune_cost.h"
 #include "pg/compat.h"
 #include "pg/expression.h"

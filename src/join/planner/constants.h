@@ -42,14 +42,13 @@
 
 /*
  * ---- What lookups by an index cost beside the scan of their table (lookups.c) ----
- *
- * Unit: nanoseconds, of which only the ratios matter.  Measured.
  */
-#define TIME_OF_ROW				7.0		/* A row that is scanned in page batches. */
-#define TIME_OF_PAGE			1400.0	/* A page that is scanned in page batches. */
-#define TIME_OF_LOOKUP			700.0	/* Finding a key in the index. */
-#define TIME_OF_FETCHED_ROW		100.0	/* A row that a lookup fetches. */
-#define TIME_OF_FETCHED_PAGE	1100.0	/* A page that a lookup visits. */
+
+/*
+ * The number of rows that are scanned in page batches in the time in which a lookup fetches a page.
+ * Measured as 60 to 100.
+ */
+#define ROWS_PER_FETCHED_PAGE	64.0
 
 /*
  * ---- Which filters are worth making (cost.c) ----

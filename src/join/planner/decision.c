@@ -16,6 +16,7 @@
 #include "join/planner/candidate.h"
 #include "join/planner/constants.h"
 #include "join/planner/decision.h"
+#include "join/planner/join_type.h"
 #include "join/planner/pushdown_cte.h"
 #include "pg/compat.h"
 #include "pg/expression.h"
@@ -64,8 +65,7 @@ server_builds_first(const Join *join)
 	 * participants build one hash table, or if the outer side's first row costs no less than
 	 * building.
 	 */
-	return join->jointype == JOIN_RIGHT || join->jointype == JOIN_FULL ||
-		   BLOOMFAM_IS_RIGHT_ANTI(join->jointype) || hash->parallel_aware ||
+	return bloomfam_join_returns_inner(join->jointype) || hash->parallel_aware ||
 		   outerPlan(join)->startup_cost >= hash->total_cost;
 }
 

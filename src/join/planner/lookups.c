@@ -30,14 +30,6 @@
 #include "join/planner/constants.h"
 #include "join/planner/lookups.h"
 
-/* What the lookups of a nested loop by an index fetch of the table. */
-typedef struct Fetched
-{
-	double		rows;
-	double		visits;			/* The number of pages, each counted as often as it is visited. */
-	double		pages;			/* The number of different pages. */
-} Fetched;
-
 static const RelOptInfo *
 scanned_relation(const JoinPathCandidate *path_candidate)
 {
@@ -63,29 +55,39 @@ lookup_of(const JoinPathCandidate *path_candidate, const Path *path)
 }
 
 /*
- * Returns what the given number of lookups fetch.  The server's estimate of pages assumes that rows
- * are scattered.  Rows in the order of the index are stored together, and so are rows of
- * neighbouring keys, which the keys may be.  As in cost_index(), the square of the correlation
- * weighs the two estimates.
+ * Returns the cost of one lookup, without the conditions that the join would also evaluate for the
+ * rows found: a condition with a subquery may cost more than all the rest.
  */
-static Fetched
-fetched(const JoinPathCandidate *path_candidate, const IndexPath *index, double lookups)
+static Cost
+cost_of_lookup(PlannerInfo *root, const Path *path, const IndexPath *index)
+{
+	QualCost	conditions;
+
+	cost_qual_eval(&conditions, path->param_info->ppi_clauses, root);
+	return Max(path->total_cost -
+				   conditions.per_tuple * path->parent->tuples * index->indexselectivity,
+			   index->indextotalcost);
+}
+
+/*
+ * Returns how many pages of the table the given number of lookups fetch.  The server's estimate
+ * assumes that the rows are scattered.  Rows in the order of the index are stored together, and so
+ * are rows of neighbouring keys, which the keys may be.  As in cost_index(), the square of the
+ * correlation weighs the two estimates.
+ */
+static double
+fetched_pages(const JoinPathCandidate *path_candidate, const IndexPath *index, double lookups)
 {
 	const RelOptInfo *rel = scanned_relation(path_candidate);
 	AttrNumber	column = index->indexinfo->indexkeys[0];
 	double		order = column <= 0 ? 0 : bloomfam_join_column_order(
 		planner_rt_fetch(path_candidate->relid, path_candidate->root)->relid, column);
-	double		in_order = order * order;
-	double		rows = Max(rel->tuples * index->indexselectivity, 1);
-	double		together = rel->pages * index->indexselectivity;
-	double		anywhere = index_pages_fetched(lookups * rows, rel->pages, index->indexinfo->pages,
+	double		anywhere = index_pages_fetched(lookups * rel->tuples * index->indexselectivity,
+											   rel->pages, index->indexinfo->pages,
 											   path_candidate->root);
+	double		together = lookups * rel->pages * index->indexselectivity;
 
-	return (Fetched) {
-		.rows = lookups * rows,
-		.visits = lookups * (in_order * Max(together, 1) + (1 - in_order) * rows),
-		.pages = Min(in_order * lookups * together + (1 - in_order) * anywhere, rel->pages)
-	};
+	return Min(order * order * together + (1 - order * order) * anywhere, rel->pages);
 }
 
 bool
@@ -95,7 +97,6 @@ bloomfam_join_lookups(const JoinPathCandidate *path_candidate, bool partial, Joi
 	const RelOptInfo *built = path_candidate->built;
 	const Path *outer = built->cheapest_total_path;
 	double		pages = rel->pages * (path_candidate->read < 0 ? 1 : path_candidate->read);
-	double		scanning = path_candidate->scanned * TIME_OF_ROW + pages * TIME_OF_PAGE;
 	Cost		page_cost;
 	ListCell   *lc;
 
@@ -107,14 +108,18 @@ bloomfam_join_lookups(const JoinPathCandidate *path_candidate, bool partial, Joi
 	{
 		const Path *path = lfirst(lc);
 		const IndexPath *index = lookup_of(path_candidate, path);
-		Fetched		fetches;
 		Cost		cost;
 
 		if (index == NULL)
 			continue;
-		fetches = fetched(path_candidate, index, built->rows);
-		if (built->rows * TIME_OF_LOOKUP + fetches.rows * TIME_OF_FETCHED_ROW +
-				fetches.visits * TIME_OF_FETCHED_PAGE < scanning)
+
+		/*
+		 * The planner counts the time of a disk access for each page.  If all pages are in memory,
+		 * a lookup takes far less time than the planner expects.
+		 */
+		cost = cost_of_lookup(path_candidate->root, path, index);
+		if (built->rows * Max(cost / random_page_cost, 1) * ROWS_PER_FETCHED_PAGE <
+			path_candidate->scanned)
 			return false;
 
 		/*
@@ -127,7 +132,8 @@ bloomfam_join_lookups(const JoinPathCandidate *path_candidate, bool partial, Joi
 		if (lookups->cost > 0 && lookups->cost <= cost)
 			continue;
 		lookups->cost = cost;
-		lookups->pages = page_cost * Min(pages, fetches.pages);
+		lookups->pages =
+			page_cost * Min(pages, fetched_pages(path_candidate, index, built->rows));
 	}
 	return true;
 }

@@ -30,6 +30,7 @@
 #include "join/filter/form.h"
 #include "join/planner/candidate.h"
 #include "join/planner/constants.h"
+#include "join/planner/join_type.h"
 #include "join/planner/lookups.h"
 #include "join/planner/paths.h"
 #include "pg/compat.h"
@@ -325,11 +326,7 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 		return;
 
 	consider(&offer, outer, inner, false, false);
-	/*
-	 * Other join types are not offered as partial paths: each process would return those rows of
-	 * the inner side that match none of its own outer rows.
-	 */
-	if ((jointype != JOIN_INNER && jointype != JOIN_SEMI) || !joinrel->consider_parallel ||
+	if (!bloomfam_join_may_be_partial(jointype) || !joinrel->consider_parallel ||
 		outerrel->partial_pathlist == NIL)
 		return;
 	outer = linitial(outerrel->partial_pathlist);

@@ -41,6 +41,7 @@
 #include "join/base/column.h"
 #include "join/base/filter_info.h"
 #include "join/planner/cost.h"
+#include "join/planner/join_type.h"
 #include "join/planner/pushdown.h"
 #include "pg/compat.h"
 #include "pg/plan_nodes.h"
@@ -229,7 +230,7 @@ side_of_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes, A
 		(!is_merge || reads_to_end(plan->lefttree)))
 		return &plan->lefttree;
 	if ((!is_merge || reads_to_end(plan->righttree)) &&
-		(type == JOIN_INNER || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type)) &&
+		bloomfam_join_may_pass_inner(type) &&
 		(!IsA(plan, HashJoin) ||
 		 (pushdown->crosses_materialization &&
 		  bloomfam_join_node_is_volatile_free(pushdown->plan_info, plan->righttree))))
@@ -253,11 +254,10 @@ static AttrNumber
 column_across(const JoinPushdown *pushdown, Plan *plan, bool from_inner, AttrNumber attribute)
 {
 	const JoinKeyColumn *key = &pushdown->candidate.columns[0];
-	JoinType	type = ((Join *) plan)->jointype;
 	ListCell   *lc;
 
 	if (!IsA(plan, HashJoin) || pushdown->candidate.ncolumns != 1 ||
-		(type != JOIN_INNER && (type != JOIN_SEMI || from_inner)) ||
+		!bloomfam_join_may_pass_across(((Join *) plan)->jointype, !from_inner) ||
 		(!from_inner &&
 		 (!pushdown->crosses_materialization ||
 		  !bloomfam_join_node_is_volatile_free(pushdown->plan_info, plan->righttree))))
@@ -310,7 +310,7 @@ hides_rows(const Plan *plan)
 {
 	return plan->qual != NIL || IsA(plan, SetOp) ||
 		   (IsA(plan, WindowAgg) && ((const WindowAgg *) plan)->runCondition != NIL) ||
-		   (is_join(plan) && ((const Join *) plan)->jointype != JOIN_LEFT) ||
+		   (is_join(plan) && !bloomfam_join_returns_outer(((const Join *) plan)->jointype)) ||
 		   (IsA(plan, Result) && ((const Result *) plan)->resconstantqual != NULL);
 }
 

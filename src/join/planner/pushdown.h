@@ -14,7 +14,6 @@
 #include "join/fdw/sending.h"
 #include "join/planner/cost.h"
 #include "join/planner/plan_info.h"
-#include "pg/compat.h"
 
 /* What a filter was pushed down through, on the way from its join. */
 typedef struct JoinCrossed
@@ -169,27 +168,6 @@ bloomfam_join_build_parent(const Plan *join)
 	if (IsA(join, HashJoin))
 		return innerPlan(join);
 	return IsA(join, MergeJoin) && IsA(outerPlan(join), Sort) ? outerPlan(join) : NULL;
-}
-
-/*
- * Tells whether rows of a hash join's outer side that match no row of the inner side add nothing to
- * the join.
- */
-static inline bool
-bloomfam_join_drops_outer(JoinType type)
-{
-	return type == JOIN_INNER || type == JOIN_SEMI || type == JOIN_RIGHT ||
-		   BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type);
-}
-
-/*
- * Tells whether rows of the outer side of a join of this type may be dropped if the joins above
- * have no use for them.
- */
-static inline bool
-bloomfam_join_may_pass_outer(JoinType type)
-{
-	return type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_SEMI || type == JOIN_ANTI;
 }
 
 /*

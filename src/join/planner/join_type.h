@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: PostgreSQL */
+/*-------------------------------------------------------------------------
+ *
+ * join_type.h
+ *	  All that the planner of filters knows of types of joins.
+ *
+ * Each function is false for a type that it does not name: then no filter is made, or pushed
+ * through the join.  "Outer" and "inner" are the sides of the plan node; a hash join hashes its
+ * inner side.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef BLOOMFAM_JOIN_TYPE_H
+#define BLOOMFAM_JOIN_TYPE_H
+
+#include "nodes/nodes.h"
+
+#include "pg/compat.h"
+
+/*
+ * Tells whether outer rows that match no inner row add nothing to the join, so that a filter of the
+ * inner side's keys may drop them.
+ */
+static inline bool
+bloomfam_join_drops_outer(JoinType type)
+{
+	return type == JOIN_INNER || type == JOIN_SEMI || type == JOIN_RIGHT ||
+		   BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type);
+}
+
+/*
+ * Tells whether inner rows that match no outer row add nothing to the join, so that a filter of the
+ * outer side's keys may drop them; and, what is the same, whether outer rows may be dropped if the
+ * joins above have no use for them.
+ */
+static inline bool
+bloomfam_join_may_pass_outer(JoinType type)
+{
+	return type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_SEMI || type == JOIN_ANTI;
+}
+
+/* Tells whether inner rows may be dropped if the joins above have no use for them. */
+static inline bool
+bloomfam_join_may_pass_inner(JoinType type)
+{
+	return type == JOIN_INNER || type == JOIN_RIGHT || BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type);
+}
+
+/*
+ * Tells whether rows of one side may be dropped if the joins above have no use for the rows of the
+ * other side that they match: the outer side, or, if to_inner is true, the inner one.
+ */
+static inline bool
+bloomfam_join_may_pass_across(JoinType type, bool to_inner)
+{
+	return type == JOIN_INNER || (type == JOIN_SEMI && to_inner);
+}
+
+/* Tells whether a hash join needs its unmatched inner rows, and so builds before it probes. */
+static inline bool
+bloomfam_join_returns_inner(JoinType type)
+{
+	return type == JOIN_RIGHT || type == JOIN_FULL || BLOOMFAM_IS_RIGHT_ANTI(type);
+}
+
+/*
+ * Tells whether each process of a parallel plan may join its part of the outer rows with all inner
+ * rows.  With another type, each process would return those inner rows that match none of its own
+ * outer rows.
+ */
+static inline bool
+bloomfam_join_may_be_partial(JoinType type)
+{
+	return type == JOIN_INNER || type == JOIN_SEMI;
+}
+
+/* Tells whether the join returns all of its outer rows, so that it hides none of them. */
+static inline bool
+bloomfam_join_returns_outer(JoinType type)
+{
+	return type == JOIN_LEFT;
+}
+
+#endif							/* BLOOMFAM_JOIN_TYPE_H */
