@@ -585,6 +585,7 @@ pack_by(const BfPort *port, void (*write) (Packer *packer, const uint8_t *words,
 
 	if (t == 0)
 	{
+		/* No interrupts are checked: 1 GB, the most that a value has, takes less than a second. */
 		memcpy(out, loose->payload, loose->head.payload_len);
 		return;
 	}

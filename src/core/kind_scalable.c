@@ -539,6 +539,7 @@ scalable_grow(const BfHeader *head, uint8_t *out, const BfView *view)
 	uint8_t    *body = out + entries + ENTRY_BYTES;
 	BfHeader	stage;
 
+	/* No interrupts are checked: 1 GB, the most that a value has, takes less than a second. */
 	memcpy(out, view->payload, entries);
 	memcpy(body, view->payload + entries, end);
 	/* plan_stage() cannot fail here, as scalable_grow_plan() has planned the same stage. */
@@ -806,6 +807,7 @@ scalable_fold(const BfPort *port, const BfHeader *head, uint8_t *out, const BfVi
 
 	if (head->payload_len == view->head.payload_len)
 	{
+		/* As in scalable_grow(), no interrupts are checked. */
 		memcpy(out, view->payload, head->payload_len);
 		return;
 	}

@@ -56,7 +56,7 @@ static const char *const listed_functions[] = {
 	"abs", "btrim", "ceil", "ceiling", "char_length", "date", "date_part", "date_trunc",
 	"extract", "float4", "float8", "floor", "int2", "int4", "int8", "left", "length", "lower",
 	"ltrim", "now", "numeric", "right", "round", "rtrim", "starts_with", "strpos", "substr",
-	"text", "time", "timestamp", "timestamptz", "trunc", "upper", NULL
+	"text", "time", "timestamp", "timestamptz", "trunc", "upper", "varchar", NULL
 };
 
 /* What is known of a condition while it is examined for anything unsafe (is_unsafe()). */
@@ -106,12 +106,11 @@ is_listed(Form_pg_proc proc, const Node *node)
 	Oid			operator = IsA(node, ScalarArrayOpExpr) ? ((const ScalarArrayOpExpr *) node)->opno
 														: ((const OpExpr *) node)->opno;
 	const char *name;
-	int			i;
 
 	if (proc->prolang != INTERNALlanguageId || proc->provolatile == PROVOLATILE_VOLATILE ||
 		strchr(LISTED_CATEGORIES, TypeCategory(proc->prorettype)) == NULL)
 		return false;
-	for (i = 0; i < proc->pronargs; i++)
+	for (int i = 0; i < proc->pronargs; i++)
 		if (strchr(LISTED_CATEGORIES, TypeCategory(proc->proargtypes.values[i])) == NULL)
 			return false;
 	if (IsA(node, FuncExpr))
@@ -193,19 +192,20 @@ is_unsafe(Node *node, void *arg)
 		case T_ScalarArrayOpExpr:
 			/*
 			 * A list that is searched by hashing calls the hash function of the list's type as
-			 * well, which must also be the server's own.
-			 */
-			if (((ScalarArrayOpExpr *) node)->hashfuncid >= FirstNormalObjectId)
-				return true;
-			/*
-			 * A value is compared with each element of a list that is not hashed; 8 bytes count as
-			 * an element.
+			 * well, which must also be the server's own.  A value is compared with each element of
+			 * a list that is not hashed; 8 bytes of a constant count as an element.
 			 */
 			constant = lsecond(((ScalarArrayOpExpr *) node)->args);
-			if (!IsA(constant, Const))
+			if (((ScalarArrayOpExpr *) node)->hashfuncid >= FirstNormalObjectId ||
+				(!IsA(constant, Const) && !IsA(constant, ArrayExpr)))
 				return true;
-			if (!OidIsValid(((ScalarArrayOpExpr *) node)->hashfuncid) && !constant->constisnull)
+			if (IsA(constant, Const) && !OidIsValid(((ScalarArrayOpExpr *) node)->hashfuncid) &&
+				!constant->constisnull)
 				context->noperators += toast_raw_datum_size(constant->constvalue) / 8;
+			break;
+		case T_ArrayExpr:
+			/* A list that is no constant, as it has an element such as current_date. */
+			context->noperators += 2 * list_length(((const ArrayExpr *) node)->elements);
 			break;
 		case T_OpExpr:
 			/* At worst, each byte of the pattern is compared with each byte of the value. */

@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include "executor/instrument.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
@@ -250,9 +251,13 @@ explain_built(ExplainState *es, const JoinBuildCounts *counts)
 	appendStringInfoChar(es->str, '\n');
 }
 
-/* Shows what was counted while a filter was probed. */
+/*
+ * Shows what was counted while a filter was probed.  The counts are sums over all loops, unlike the
+ * rows beside them, which the server divides by the loops: with "in_loops", the text says so.
+ */
 static void
-explain_probed(ExplainState *es, const JoinProbeCounts *counts, const JoinProbe *probe)
+explain_probed(ExplainState *es, const JoinProbeCounts *counts, const JoinProbe *probe,
+			   bool in_loops)
 {
 	const char *how = probe->access == JOIN_ROW_BY_ROW ? "row by row" : "in page batches";
 	JoinForeignGot foreign = bloomfam_join_node_foreign_got(probe);
@@ -261,7 +266,7 @@ explain_probed(ExplainState *es, const JoinProbeCounts *counts, const JoinProbe 
 		ExplainPropertyText("Probed", how, es);
 	explain_count(es, "Rows Probed", counts->tested, true);
 	if (is_text(es))
-		appendStringInfo(es->str, " (%s)", how);
+		appendStringInfo(es->str, " (%s%s)", how, in_loops ? ", in all loops" : "");
 	explain_count(es, "Rows Removed", counts->removed, true);
 	explain_count(es, "Rows Not Checked", counts->not_checked, true);
 	if (!is_text(es))
@@ -308,7 +313,7 @@ explain_workers(ExplainState *es, const JoinParallel *parallel, const JoinProbe 
 		if (probe == NULL)
 			explain_built(es, &counts->build);
 		else
-			explain_probed(es, &counts->probe, probe);
+			explain_probed(es, &counts->probe, probe, false);
 		ExplainCloseGroup("Worker", NULL, true, es);
 	}
 	ExplainCloseGroup("Workers", "Workers", false, es);
@@ -472,12 +477,13 @@ static void
 explain_probe(ExplainState *es, JoinProbe *probe)
 {
 	JoinProbeCounts sum = bloomfam_join_probe_sum(probe);
+	const Instrumentation *instrument = probe->node->css.ss.ps.instrument;
 
 	if (!is_text(es) || sum.tested > 0 || sum.not_checked > 0)
 	{
 		if (is_text(es))
 			indent(es);
-		explain_probed(es, &sum, probe);
+		explain_probed(es, &sum, probe, instrument != NULL && instrument->nloops > 1);
 	}
 	explain_pages(es, &sum);
 	explain_workers(es, &probe->node->parallel, probe);
