@@ -97,8 +97,8 @@
  * is cheaper by that, as estimates are most wrong where filters are most used.  If further joins
  * follow, the same fraction of the unfiltered cost is charged in addition, since a nested loop
  * above may scan again for many more rows than the planner expects.  A chain of joins is charged
- * only at the lowest one that drops rows; if each join were charged, a nested loop above the first
- * one would win.  Chosen.
+ * only at its lowest one; if each join were charged, a nested loop above the first one would win.
+ * Chosen.
  */
 #define NEAR_TIE			0.05
 

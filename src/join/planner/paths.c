@@ -47,7 +47,7 @@ typedef struct Offer
 	JoinType	jointype;
 	JoinPathExtraData *extra;
 	Cost		saved;			/* What the filter saves, minus what it costs. */
-	bool		lowest;			/* Whether no join on its probe side drops rows by a filter. */
+	bool		lowest;			/* Whether no other join is on its probe side. */
 	JoinLookups lookups;		/* The nested loop that the join is to replace, if there is one. */
 } Offer;
 
@@ -64,9 +64,7 @@ saves(Offer *offer, const Path *probed, const Path *built, bool partial, bool pa
 		bloomfam_join_estimate(candidate) != JOIN_NO_REASON)
 		return false;
 	offer->saved = candidate->estimate.saved - candidate->estimate.cost;
-
-	/* A filter below would leave no more than that. */
-	offer->lowest = candidate->left > 1 - LEAST_DROP;
+	offer->lowest = !IS_JOIN_REL(probed->parent);
 	offer->lookups = (JoinLookups) {0};
 	if (offer->saved <= 0 ||
 		(enable_nestloop && !bloomfam_join_lookups(&offer->filter, partial, &offer->lookups)))
