@@ -64,6 +64,11 @@ saves(Offer *offer, const Path *probed, const Path *built, bool partial, bool pa
 		bloomfam_join_estimate(candidate) != JOIN_NO_REASON)
 		return false;
 	offer->saved = candidate->estimate.saved - candidate->estimate.cost;
+
+	/*
+	 * Below may be a join without a filter, and then no margin is charged.  To charge it at the
+	 * lowest join that has one gave plans no better, and some worse.
+	 */
 	offer->lowest = !IS_JOIN_REL(probed->parent);
 	offer->lookups = (JoinLookups) {0};
 	if (offer->saved <= 0 ||
