@@ -93,6 +93,16 @@ count_verdicts()
 	[ "$n" -gt 0 ]
 }
 
+# become_private_root SCRIPT [ARGS]: goes on as root, where the system allows it as that of a user namespace, which may mount for itself alone and needs no
+# sudo.  Packages cannot be installed there.  $BLOOMFAM_USER is then who called the script: user:group.
+become_private_root()
+{
+	if [ "$(id -u)" -ne 0 ] && unshare --user --map-root-user --mount true 2>/dev/null; then
+		BLOOMFAM_USER=$(id -u):$(id -g) BLOOMFAM_MOUNTS=private exec unshare --user --map-root-user --mount --propagation private bash "$@"
+	fi
+	become_root "$@"
+}
+
 # become_root SCRIPT [ARGS]: goes on as root, which installing needs.
 become_root()
 {
@@ -149,6 +159,10 @@ install_packages()
 	if [ ${#missing[@]} -eq 0 ]; then
 		return 0
 	fi
+	if [ -n "${BLOOMFAM_USER-}" ]; then
+		note "not installed, which root could: ${missing[*]}"
+		return 1
+	fi
 	note "installing ${missing[*]}"
 	apt-get -qq update >/dev/null || true
 	# No cluster is wanted, and no daemon: the tests make their own.
@@ -182,16 +196,19 @@ find_major()
 	apt-cache depends postgresql | sed -nE 's/^ *Depends: postgresql-([0-9]+)$/\1/p' | head -n 1
 }
 
-# need_server [PACKAGE...]: sets $major, and PG_CONFIG where the environment does not; installs those and what building needs.
+# need_server [PACKAGE...]: sets $major, and PG_CONFIG where the environment does not; installs those and what building needs, where it can.
 need_server()
 {
 	local packages=(gcc libc6-dev make libxxhash-dev postgresql-common "$@")
 
+	if [ -z "${PG_CONFIG-}" ] && [ -n "${BLOOMFAM_USER-}" ] && [ ! -d /usr/lib/postgresql ]; then
+		PG_CONFIG=$(command -v pg_config) || stop fail "there is no pg_config in PATH"
+	fi
 	major=$(find_major)
 	if [ -z "${PG_CONFIG-}" ]; then
 		packages+=("postgresql-$major" "postgresql-server-dev-$major")
 	fi
-	install_packages "${packages[@]}" || stop fail "installing ${packages[*]}"
+	install_packages "${packages[@]}" || [ -n "${BLOOMFAM_USER-}" ] || stop fail "installing ${packages[*]}"
 	export PG_CONFIG=${PG_CONFIG:-/usr/lib/postgresql/$major/bin/pg_config}
 	note "$("$PG_CONFIG" --version), $(gcc --version | head -n 1)"
 }
@@ -280,14 +297,56 @@ install_sanitized()
 	sanitizers=(SERVER_PRELOAD="$asan $work/tree/first.so" ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:abort_on_error=1)
 }
 
-# run_tap TREE FILE [VARIABLE=VALUE...]: runs a TAP test of a built copy of the tree as postgres, as initdb refuses root.
+# as_server COMMAND...: runs it as who runs servers, as initdb refuses root: postgres, or who called the script.
+as_server()
+{
+	if [ -n "${BLOOMFAM_USER-}" ]; then
+		unshare --user --map-user="${BLOOMFAM_USER%:*}" --map-group="${BLOOMFAM_USER#*:}" -- "$@"
+	else
+		runuser -u postgres -- "$@"
+	fi
+}
+
+# server_user: the number of who runs servers, as root sees it here.
+server_user()
+{
+	[ -n "${BLOOMFAM_USER-}" ] && echo 0 || id -u postgres
+}
+
+# give_to_server FOLDER...: makes folders those of who runs servers, whose they are in a user namespace in any case.
+give_to_server()
+{
+	[ -n "${BLOOMFAM_USER-}" ] || chown -R postgres: "$@"
+}
+
+# with_server COMMAND...: runs it beside a server of its own, whose superuser is postgres; PGHOST and PGPORT say where it is.
+with_server()
+{
+	local bin folder port status
+
+	bin=$("$PG_CONFIG" --bindir)
+	port=$(free_port)
+	folder=$(mktemp -d "$work/server.XXXXXX") && give_to_server "$folder"
+	if ! (cd / && as_server "$bin/initdb" -D "$folder/data" -A trust -U postgres --no-sync &&
+		as_server "$bin/pg_ctl" -D "$folder/data" -l "$folder/log" -o "-p $port -k $folder -c listen_addresses=localhost -c fsync=off" -w start) >"$folder.log" 2>&1; then
+		cat "$folder.log" "$folder/log"
+		return 2
+	fi
+	PGHOST=localhost PGPORT=$port PGUSER=postgres "$@"
+	status=$?
+	(cd / && as_server "$bin/pg_ctl" -D "$folder/data" -m immediate stop) >/dev/null 2>&1
+	rm -rf "$folder"
+	return $status
+}
+
+# run_tap TREE FILE [VARIABLE=VALUE...]: runs a TAP test of a built copy of the tree as who runs servers.
 run_tap()
 {
 	local tree=$1 file=$2
 
 	shift 2
-	chown -R postgres: "$tree"
-	runuser -u postgres -- env HOME="$tree" "$@" \
+	give_to_server "$tree"
+	as_server env HOME="$tree" "$@" \
 		make -s -C "$tree" PG_CONFIG="$PG_CONFIG" PROVE_TESTS="$file" PROVE_FLAGS=--verbose prove_installcheck </dev/null
 }
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: PostgreSQL
 # Property: a parallel plan gives the same filters, to the byte, and the same rows as a serial one.
+#
+# Each worker gets a share of the rows, however busy the machine is: a worker that has come to its first page waits there for the other one.
 
 use strict;
 use warnings;
@@ -21,25 +23,58 @@ my $node = start_node('main', q{
 $node->safe_psql('postgres', q{
 	CREATE TYPE pair AS (a int, b text);
 	CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
-	CREATE TABLE big AS SELECT g AS k, g % 30000 AS dup, 'key ' || g AS t, CASE WHEN g % 3 > 0 THEN g END AS n, bloom_key(g) AS h,
+	CREATE TABLE big_rows AS SELECT g AS k, g % 30000 AS dup, 'key ' || g AS t, CASE WHEN g % 3 > 0 THEN g END AS n, bloom_key(g) AS h,
 			(g % 5000, 'x')::pair AS p, ('{sad,ok,happy}'::mood[])[g % 3 + 1] AS m, g % 7 AS grp
 		FROM generate_series(1, 60000) g;
 	CREATE TABLE dim AS SELECT g * 41 AS k FROM generate_series(1, 1000) g;
-		CREATE TABLE segments AS
+	CREATE TABLE segment_rows AS
 		SELECT g % 300 AS id, g % 5 AS grp, bloom_agg(g, 0.01, 'blocked', 1000) AS same, bloom_agg(g) AS own, bloom_agg(g, 0.01, 'standard') AS standard
 		FROM generate_series(1, 30000) g WHERE g % 300 < 150 OR g % 2 = 0 GROUP BY 1, 2;
 	CREATE TABLE stored AS SELECT bloom_agg(k * 41) AS f FROM generate_series(1, 100000) k;
-	ALTER TABLE big SET (parallel_workers = 2);
-	ALTER TABLE segments SET (parallel_workers = 2);
+	ALTER TABLE big_rows SET (parallel_workers = 2);
+	ALTER TABLE segment_rows SET (parallel_workers = 2);
 	VACUUM ANALYZE;
+
+	-- Waits once in each worker until as many have come as share.workers says, each of which makes a file.  The leader waits for two seconds at most, as it
+	-- may be in a part of the plan that has no workers.
+	CREATE FUNCTION all_here() RETURNS boolean LANGUAGE plpgsql PARALLEL SAFE COST 0.01 AS $$
+	DECLARE
+		folder text := current_setting('share.folder', true);
+		own text := folder || '/' || pg_backend_pid();
+		is_leader boolean;
+	BEGIN
+		IF coalesce(current_setting('share.workers', true), '0') = '0' OR (pg_stat_file(own || '.worker', true)).size > 0 OR (pg_stat_file(own || '.leader', true)).size > 0 THEN
+			RETURN true;
+		END IF;
+		is_leader := (SELECT leader_pid IS NULL FROM pg_stat_activity WHERE pid = pg_backend_pid());
+		EXECUTE format('COPY (SELECT 1) TO %L', own || CASE WHEN is_leader THEN '.leader' ELSE '.worker' END);
+		FOR tries IN 1 .. CASE WHEN is_leader THEN 2000 ELSE 60000 END LOOP
+			EXIT WHEN (SELECT count(*) FROM pg_ls_dir(folder) name WHERE name LIKE '%worker') >= current_setting('share.workers')::int;
+			PERFORM pg_sleep(0.001);
+		END LOOP;
+		RETURN true;
+	END $$;
+	-- each page has such rows
+	CREATE VIEW big AS SELECT * FROM big_rows WHERE k % 40 > 0 OR all_here();
+	CREATE VIEW segments AS SELECT * FROM segment_rows WHERE grp > 0 OR all_here();
 });
 
-my $serial = 'SET max_parallel_workers_per_gather = 0;';
-my $parallel = 'SET max_parallel_workers_per_gather = 2;';
+my $serial = 'SET max_parallel_workers_per_gather = 0; SET share.workers = 0; SET share.folder = \'\';';
+my $parallel = 'SET max_parallel_workers_per_gather = 2; SET share.workers = 0; SET share.folder = \'\';';
 # the workers do it all, or the leader takes part
 my %setups = ('two workers' => "$parallel SET parallel_leader_participation = off;", 'with the leader' => $parallel);
+my $shares = 0;
 
-# Runs a query serially and in parallel, and shows that workers took part.
+# The settings by which the workers of one query wait for each other, in a folder of its own.
+sub shared
+{
+	my $folder = $node->basedir . '/share' . $shares++;
+
+	mkdir $folder or die;
+	return "SET share.workers = 2; SET share.folder = '$folder';";
+}
+
+# Runs a query serially and in parallel, and shows that workers took part: each had rows, unless there are but few.
 sub same
 {
 	my ($query, $name, %how) = @_;
@@ -49,10 +84,11 @@ sub same
 	isnt($expected, '', "$name: there is a result");
 	foreach my $setup (sort keys %setups)
 	{
-		is($node->safe_psql('postgres', "$setups{$setup} $settings $query"), $expected, "$name: the same, $setup");
+		is($node->safe_psql('postgres', "$setups{$setup} @{[ shared() ]} $settings $query"), $expected, "$name: the same, $setup");
 	}
-	my $plan = $node->safe_psql('postgres', "$setups{'two workers'} $settings EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $query");
+	my $plan = $node->safe_psql('postgres', "$setups{'two workers'} @{[ shared() ]} $settings EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF) $query");
 	like($plan, qr/Workers Launched: 2/, "$name: workers took part");
+	like($plan, qr/Parallel Seq Scan on public\.\w+_rows\b(?:(?!->).)*Worker 0:  actual rows=[1-9]\S* loops=1\n\s+Worker 1:  actual rows=[1-9]\S* loops=1\n/s, "$name: each had rows") unless $how{few};
 	like($plan, qr/Partial \w*Aggregate|Partial \w*GroupAggregate/, "$name: and did a part of the aggregate") unless $how{whole};
 	return $expected;
 }
@@ -79,12 +115,12 @@ is( same('SELECT count(*), bool_and(bloom_count(f, dup) BETWEEN 2 AND 3) FROM bi
 # a worker's share of 300,000 hashes does not fit the least that work_mem can be
 my $spilling = q{SELECT md5(bytea(bloom_agg(k * 5 + s))), md5(bytea(bloom_agg(bloom_key(k * 5 + s), 0.001, 'standard'))) FROM big, generate_series(0, 4) s};
 same($spilling, 'each spills', settings => q{SET work_mem = '64kB';});
-like($node->safe_psql('postgres', "$setups{'two workers'} SET work_mem = '64kB'; EXPLAIN (ANALYZE, BUFFERS, VERBOSE, COSTS OFF, TIMING OFF) $spilling"),
+like($node->safe_psql('postgres', "$setups{'two workers'} @{[ shared() ]} SET work_mem = '64kB'; EXPLAIN (ANALYZE, BUFFERS, VERBOSE, COSTS OFF, TIMING OFF) $spilling"),
 	qr/Partial Aggregate.*Worker 0: [^\n]*\n\s+Buffers:[^\n]*temp [^\n]*written/s, '... into files of their own');
 same('SELECT md5(bytea(bloom_agg(k) FILTER (WHERE k % 7 = 0))), md5(bytea(bloom_agg(k) FILTER (WHERE k < 0))) FROM big', 'FILTER');
-same('SELECT bloom_agg(k), bloom_agg(k, 0.001, \'standard\', 10), bloom_agg(h) FROM big WHERE k % 100000 = -1', 'no rows');
-same('SELECT bloom_union_agg(own), bloom_intersect_agg(own) IS NULL FROM segments WHERE CASE WHEN id < 0 THEN true END', 'no filters');
-same('SELECT bloom_agg(k), bloom_agg(h, 0.1, \'standard\', 10), bloom_agg(n) FROM big WHERE k % 100000 = 77', 'one row: some workers have none');
+same('SELECT bloom_agg(k), bloom_agg(k, 0.001, \'standard\', 10), bloom_agg(h) FROM big WHERE k % 100000 = -1', 'no rows', few => 1);
+same('SELECT bloom_union_agg(own), bloom_intersect_agg(own) IS NULL FROM segments WHERE CASE WHEN id < 0 THEN true END', 'no filters', few => 1);
+same('SELECT bloom_agg(k), bloom_agg(h, 0.1, \'standard\', 10), bloom_agg(n) FROM big WHERE k % 100000 = 77', 'one row: some workers have none', few => 1);
 same('SELECT bloom_agg(n), bloom_agg(CASE WHEN n IS NULL THEN NULL::bloomkey END) FROM big WHERE n IS NULL', 'NULLs alone');
 same('SELECT md5(bytea(bloom_agg(k))) FROM (SELECT k FROM big UNION ALL SELECT dup FROM big) b', 'Append');
 same('SELECT count(*), md5(bytea(bloom_agg(b.k))) FROM big b JOIN dim USING (k)', 'above a join');
@@ -105,7 +141,7 @@ is( $node->safe_psql('postgres', "$parallel SELECT count(*) FROM (SELECT bloom_u
 
 my $probes = same('SELECT count(*), sum(k) FROM big WHERE bloom_may_contain((SELECT bloom_agg(k) FROM dim), k)', 'probe, InitPlan');
 my $plan = $node->safe_psql('postgres', "$parallel EXPLAIN (COSTS OFF) SELECT count(*), sum(k) FROM big WHERE bloom_may_contain((SELECT bloom_agg(k) FROM dim), k)");
-like($plan, qr/InitPlan.*Gather.*Parallel Seq Scan on big\s+Filter: bloom_may_contain\(\$/s, 'the workers probe the filter of an InitPlan');
+like($plan, qr/InitPlan.*Gather.*Parallel Seq Scan on big_rows\s+Filter: [^\n]*bloom_may_contain\(\$/s, 'the workers probe the filter of an InitPlan');
 my $exact = $node->safe_psql('postgres', 'SELECT count(*), sum(k) FROM big WHERE k IN (SELECT k FROM dim)');
 cmp_ok((split /\|/, $probes)[0], '>=', (split /\|/, $exact)[0], 'with all the rows of the join');
 
