@@ -4,11 +4,10 @@
 #
 #   make -f test/standalone.mk check-core    (or make check-core, and so on)
 #
-#   check-core  test/core/t_*.c with gcc under ASan and UBSan; with gcc -O2 those
-#               of what an optimisation could break, and test/core/s_*.c, which take
-#               long; bench/core/*.c in short, whether they work;
-#               CLANG_TESTS=1: all t_*.c with gcc -O2, and with clang under ASan and
-#               UBSan as well;
+#   check-core  test/core/t_*.c with gcc under ASan and UBSan, and the quicker ones of
+#               test/core/s_*.c with gcc -O2;
+#               CLANG_TESTS=1: all s_*.c and t_*.c with gcc -O2, t_*.c with clang under
+#               ASan and UBSan as well, bench/core/*.c in short, whether they work;
 #               LONG=1: that, more random trials, ten million keys in every kind
 #   check-client  the same of test/client/t_*.c and bench/client/*.c, all under ASan
 #               and UBSan, and by CLANG_TESTS=1 or LONG=1 with -O2; builds the program
@@ -47,13 +46,15 @@ benches = $(patsubst %.c,%,$(sort $(wildcard bench/core/*.c)))
 
 # clang finds little that gcc does not; what libFuzzer runs is its own in any case
 sanitized = gcc-asan $(if $(LONG)$(CLANG_TESTS),clang-asan)
-# Arithmetic, hashes, loops made for vectors: the rest says the same of -O2 as of -O1,
-# and the server's and the client's tests run all of it with -O2.
-optimised = $(if $(LONG)$(CLANG_TESTS),$(tests),$(addprefix test/core/t_,blocked golden hash keys kind math parquet ribbon))
+# Everyday the server's and the client's tests run all of it with -O2.
+optimised = $(if $(LONG)$(CLANG_TESTS),$(tests))
 bench_variant = $(if $(LONG)$(CLANG_TESTS),gcc-o2,gcc-asan)
 
+# Rates and sizes of kinds, of which test/sql/fpr.sql and t_* try a share.
+everyday = $(if $(LONG)$(CLANG_TESTS),$(long_tests),$(filter-out %/s_fpr %/s_ribbon %/s_static,$(long_tests)))
+
 # the long ones first, so that none is left to run alone
-all_core = $(addprefix $(BUILD)/gcc-o2/,$(long_tests)) $(foreach v,$(sanitized),$(addprefix $(BUILD)/$(v)/,$(tests))) \
+all_core = $(addprefix $(BUILD)/gcc-o2/,$(everyday)) $(foreach v,$(sanitized),$(addprefix $(BUILD)/$(v)/,$(tests))) \
 	$(addprefix $(BUILD)/gcc-o2/,$(optimised))
 all_client = $(foreach v,$(sanitized) $(if $(LONG)$(CLANG_TESTS),gcc-o2),$(addprefix $(BUILD)/$(v)/,$(client_tests)))
 all_cross = $(addprefix $(BUILD)/$(CROSS)/,$(or $(addprefix test/core/,$(PROGRAMS)),$(long_tests) $(tests)))
@@ -63,7 +64,7 @@ all_replay = $(foreach v,$(sanitized),$(addprefix $(BUILD)/$(v)/,$(fuzzers)))
 .SECONDARY:
 all: $(all_core) $(all_client) $(all_replay) $(addprefix $(BUILD)/gcc-o2/,$(benches) $(client_benches))
 
-check-core: $(addsuffix .run,$(all_core)) $(patsubst %,$(BUILD)/gcc-o2/%.smoke,$(benches))
+check-core: $(addsuffix .run,$(all_core)) $(if $(LONG)$(CLANG_TESTS),$(patsubst %,$(BUILD)/gcc-o2/%.smoke,$(benches)))
 check-client: $(addsuffix .run,$(all_client)) $(patsubst %,$(BUILD)/$(bench_variant)/%.smoke,$(client_benches)) \
 	$(BUILD)/gcc-asan/bloomfam
 # asked by bench/client/csv

@@ -307,6 +307,27 @@ directly(void)
 	each_kind(BF_CAN_ADD, direct_body);
 }
 
+/* A payload that is copied in several parts, of which the last is shorter: its memory ends where it does. */
+static void
+in_parts(void)
+{
+	BfHeader	head = test_plan(bf_kind_by_name("standard"), 0.01, 1500000);
+	TestFilter	image = test_empty(&head);
+	TestFilter	stored;
+	Memory		room = memory();
+	uint8_t    *data;
+
+	CHECK(head.kind->add(&head, test_payload(&image), hashes, 1000) == 1000);
+	image.view.head.keys_added = 1000;
+	test_set_family(&image.view.head, "int8");
+	bf_build_stored(&test_env, &room.room, &image.view, &head, &data);
+	stored = taken(&room, &head, data);
+	CHECK(head.payload_len > 1024 * 1024 && head.payload_len % (1024 * 1024) != 0);
+	CHECK(test_same_payload(&stored, &image));
+	test_free(&image);
+	test_free(&stored);
+}
+
 /* ---- filters that are planned too small ---- */
 
 static void
@@ -367,6 +388,7 @@ main(void)
 	RUN(sizes);
 	RUN(of_a_set);
 	RUN(directly);
+	RUN(in_parts);
 	RUN(too_small);
 	return test_finish();
 }

@@ -10,7 +10,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(share in_modes start_node start_standby session ask start_writers overwrite no_crash backend_memory temp_files);
+our @EXPORT = qw(share not_everyday in_modes start_node start_standby session ask start_writers overwrite no_crash backend_memory temp_files);
 
 # How much of something to try: everyday, in .ci/run (CLANG_TESTS=1), before a release (LONG=1).
 sub share
@@ -18,6 +18,13 @@ sub share
 	my ($everyday, $usual, $long) = @_;
 
 	return $ENV{LONG} ? $long // $usual : $ENV{CLANG_TESTS} ? $usual : $everyday;
+}
+
+# Skips a test file everyday: other parts try the same, in less time.
+sub not_everyday
+{
+	plan skip_all => 'with CLANG_TESTS=1 or LONG=1' unless share(0, 1);
+	return;
 }
 
 # A running server, with the extension in its database postgres.  conf is appended to postgresql.conf; other arguments go to init().

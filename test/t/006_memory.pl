@@ -226,7 +226,7 @@ my %repeated = (
 foreach my $name (sort keys %repeated)
 {
 	my ($settings, $query, $most) = @{ $repeated{$name} };
-	my $times = $most / share(2, 1);
+	my $times = $most / share(4, 1);
 	my $result = $node->safe_psql('postgres', qq{
 		$settings;
 		DO \$\$

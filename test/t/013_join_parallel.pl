@@ -312,7 +312,7 @@ my $expected = $node->safe_psql('postgres', $join);
 my $cut = 0;
 my $session = "SET bloomfam.join_filter = force;\n";
 
-foreach my $try (grep { $_ % share(2, 1) == 0 } 1 .. 60)
+foreach my $try (grep { $_ % share(4, 1) == 0 } 1 .. 60)
 {
 	$session .= "SET statement_timeout = $try;\n$join;\n";
 }

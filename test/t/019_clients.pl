@@ -11,6 +11,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+not_everyday();
+
 my $folder = "$ENV{PWD}/test/clients";
 my $jdbc = '/usr/share/java/postgresql.jar';
 my $node = start_node('main', "listen_addresses = '127.0.0.1'\n");

@@ -9,6 +9,8 @@ use BloomfamTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+not_everyday();
+
 my $node = start_node('primary', "autovacuum = off\nshared_buffers = 256MB\n");
 my $info = q{SELECT pages, live_pages, runs, merges FROM maplet_info('grown_n')};
 

@@ -12,7 +12,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 # the table grows, so each round takes longer than the one before
-my $rounds = $ENV{LONG} ? 30 : 2;
+my $rounds = share(1, 2, 30);
 my $node = start_node('primary', "shared_buffers = 16MB\nwal_consistency_checking = all\nmax_wal_size = 512MB\n");
 
 # keys repeat: a key has some rows, dead ones among them

@@ -10,6 +10,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+not_everyday();
+
 my $node = start_node('primary', "max_wal_size = 2GB\nautovacuum = off\nshared_buffers = 512MB\n");
 
 # one key's rows fill few pages of a tail, so that there are many flushes; two pages of the first tail come before the run

@@ -16,11 +16,11 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $keys = share(1_000, 3_000, 100_000);
-my $texts = share(1_500, 4_000, 60_000);
+my $keys = share(400, 3_000, 100_000);
+my $texts = share(500, 4_000, 60_000);
 my $seed = $ENV{LONG} ? time : 27;
 my %wanted = map { $_ => 1 } split ' ', $ENV{PARTS} // 'keys program texts filters others changed';
-my $mutants = share(3_000, 20_000, 1_000_000);
+my $mutants = share(1_000, 20_000, 1_000_000);
 my $build = PostgreSQL::Test::Utils::tempdir();
 my $library = "$build/library";
 my $program;

@@ -551,7 +551,7 @@ for name in sys.argv[1:]:
                 print(row[1].encode().hex())
 PYTHON
 my $python = system('python3 -c "import csv" 2>/dev/null') == 0;
-for my $trial (1 .. ($ENV{LONG} ? 60 : 12))
+for my $trial (1 .. share(5, 12, 60))
 {
 	my $ending = $trial % 2 ? "\n" : "\r\n";
 	my %known = map { random_text() =~ s/ +$//r => 1 } 1 .. 100;

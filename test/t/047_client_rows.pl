@@ -13,7 +13,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $keys = share(1_000, 3_000, 100_000);
+my $keys = share(400, 3_000, 100_000);
 my $build = PostgreSQL::Test::Utils::tempdir();
 my $files = PostgreSQL::Test::Utils::tempdir();
 my ($out, $err) = ('', '');

@@ -13,8 +13,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $rounds = $ENV{LONG} ? 20 : 2;
-my $kills = $ENV{LONG} ? 20 : 2;
+my $rounds = share(1, 2, 20);
+my $kills = share(1, 2, 20);
 my $queries = $ENV{LONG} ? 100000 : 0;
 my $node = start_node('primary', "shared_buffers = 16MB\nwal_consistency_checking = all\nmax_wal_size = 512MB\nwal_keep_size = 2GB\n", allows_streaming => 1);
 
