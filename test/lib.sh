@@ -242,7 +242,7 @@ private_folders()
 	local dir
 
 	for dir in "$("$PG_CONFIG" --pkglibdir)" "$("$PG_CONFIG" --sharedir)/extension"; do
-		mkdir -p "$work/pg$dir" && cp -a "$dir/." "$work/pg$dir/" && rm -f "$work/pg$dir"/bloomfam* && mount --bind "$work/pg$dir" "$dir" || return
+		mkdir -p "$work/pg$dir" && cp -dR --preserve=mode,timestamps,links "$dir/." "$work/pg$dir/" && rm -f "$work/pg$dir"/bloomfam* && mount --bind "$work/pg$dir" "$dir" || return
 	done
 }
 
