@@ -4,10 +4,9 @@
 #
 #   make -f test/standalone.mk check-core    (or make check-core, and so on)
 #
-#   check-core  test/core/t_*.c with gcc under ASan and UBSan, and the quicker ones of
-#               test/core/s_*.c with gcc -O2;
-#               CLANG_TESTS=1: all s_*.c and t_*.c with gcc -O2, t_*.c with clang under
-#               ASan and UBSan as well, bench/core/*.c in short, whether they work;
+#   check-core  test/core/t_*.c with gcc under ASan and UBSan;
+#               CLANG_TESTS=1: s_*.c, which take long, and t_*.c with gcc -O2, t_*.c with
+#               clang under ASan and UBSan as well, bench/core/*.c in short, whether they work;
 #               LONG=1: that, more random trials, ten million keys in every kind
 #   check-client  the same of test/client/t_*.c and bench/client/*.c, all under ASan
 #               and UBSan, and by CLANG_TESTS=1 or LONG=1 with -O2; builds the program
@@ -50,8 +49,8 @@ sanitized = gcc-asan $(if $(LONG)$(CLANG_TESTS),clang-asan)
 optimised = $(if $(LONG)$(CLANG_TESTS),$(tests))
 bench_variant = $(if $(LONG)$(CLANG_TESTS),gcc-o2,gcc-asan)
 
-# Rates and sizes of kinds, of which test/sql/fpr.sql and t_* try a share.
-everyday = $(if $(LONG)$(CLANG_TESTS),$(long_tests),$(filter-out %/s_fpr %/s_ribbon %/s_static,$(long_tests)))
+# Everyday test/sql/fpr.sql, t_* and the TAP tests of both indexes stand for them.
+everyday = $(if $(LONG)$(CLANG_TESTS),$(long_tests))
 
 # the long ones first, so that none is left to run alone
 all_core = $(addprefix $(BUILD)/gcc-o2/,$(everyday)) $(foreach v,$(sanitized),$(addprefix $(BUILD)/$(v)/,$(tests))) \

@@ -639,7 +639,7 @@ fold_plan_body(const BfKind *kind)
 {
 	int			round;
 
-	for (round = 0; round < 150; round++)
+	for (round = 0; round < (test_is_everyday() ? 50 : 150); round++)
 	{
 		uint64_t	cells = round < 100 ? random_cells() : 840 * (1 + test_below(4));
 		BfHeader	head = test_head(kind, cells, 1 + (uint32_t) test_below(8));
@@ -695,7 +695,7 @@ chain_body(const BfKind *kind)
 	uint64_t	lasted = 0;
 	int			round;
 
-	for (round = 0; round < 300; round++)
+	for (round = 0; round < (test_is_everyday() ? 100 : 300); round++)
 	{
 		size_t		n = 1 + test_below(40);
 		const uint64_t *common = keys + test_below(MAX_KEYS - 100);

@@ -20,10 +20,10 @@ sub share
 	return $ENV{LONG} ? $long // $usual : $ENV{CLANG_TESTS} ? $usual : $everyday;
 }
 
-# Skips a test file everyday: other parts try the same, in less time.
+# Skips a test file everyday, unless test/first asks for it: other parts try the same, in less time.
 sub not_everyday
 {
-	plan skip_all => 'with CLANG_TESTS=1 or LONG=1' unless share(0, 1);
+	plan skip_all => 'with CLANG_TESTS=1 or LONG=1' unless share($ENV{TEST_FIRST}, 1);
 	return;
 }
 

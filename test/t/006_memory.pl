@@ -10,6 +10,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+not_everyday();
+
 # What a backend has besides: catalog caches, the executor, buffers of files, malloc's slack.
 my $constant_mb = 16;
 
@@ -226,7 +228,7 @@ my %repeated = (
 foreach my $name (sort keys %repeated)
 {
 	my ($settings, $query, $most) = @{ $repeated{$name} };
-	my $times = $most / share(4, 1);
+	my $times = $most / share(2, 1);
 	my $result = $node->safe_psql('postgres', qq{
 		$settings;
 		DO \$\$

@@ -10,6 +10,8 @@ use Cwd qw(getcwd);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+
+not_everyday();
 use Wire;
 
 my $compiler = $ENV{CC} // 'gcc';

@@ -13,6 +13,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+not_everyday();
+
 my $module = getcwd() . '/test/modules/foreign_caller';
 my @make = ('make', '-s', '-C', $module);
 push @make, "PG_CONFIG=$ENV{PG_CONFIG}" if $ENV{PG_CONFIG};
@@ -20,7 +22,7 @@ ok(run_log(\@make), 'the module that calls is built');
 
 # what the C library frees is written over
 local $ENV{MALLOC_PERTURB_} = 165;
-my $thin = { all => 1, default => share(6, 1), sample => share(6, 1) }->{ $ENV{MATRIX} // 'default' };
+my $thin = { all => 1, default => share(3, 1), sample => share(6, 1) }->{ $ENV{MATRIX} // 'default' };
 my $node = start_node('main', "work_mem = '4MB'\nmax_parallel_workers_per_gather = 0\ntest.thin = $thin\n");
 my $pid = $node->safe_psql('postgres', q{SELECT split_part(pg_read_file('postmaster.pid'), E'\n', 1)});
 

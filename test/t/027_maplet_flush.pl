@@ -10,6 +10,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+not_everyday();
+
 my $node = start_node('primary', "max_wal_size = 2GB\n", allows_streaming => 1);
 
 # so many rows that tails have their full size, and are flushed in many steps

@@ -663,7 +663,7 @@ foreach my $db ([ 'latin1', 'LATIN1' ], [ 'ascii', 'SQL_ASCII' ])
 	$node->safe_psql('postgres', "CREATE DATABASE $db->[0] TEMPLATE template0 ENCODING '$db->[1]' LC_COLLATE 'C' LC_CTYPE 'C'");
 	$node->safe_psql($db->[0], 'CREATE EXTENSION postgres_fdw');
 }
-foreach my $encoding (qw(UTF8 LATIN1 EUC_JP SQL_ASCII))
+foreach my $encoding (share(0, 1) ? qw(UTF8 LATIN1 EUC_JP SQL_ASCII) : qw(LATIN1 SQL_ASCII))
 {
 	my $db = 'bloomfam_far_' . lc $encoding;
 	my $client = $encoding eq 'SQL_ASCII' ? 'SQL_ASCII' : 'UTF8';
