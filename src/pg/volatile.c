@@ -31,7 +31,6 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "pg/compat.h"
 #include "pg/plan_nodes.h"
 #include "pg/volatile.h"
 

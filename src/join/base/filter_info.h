@@ -163,7 +163,7 @@ typedef struct JoinFilterInfo
 
 	/*
 	 * The expected fraction of rows that the filter drops, in thousandths.  For a filter named by a
-	 * condition it is a constant (STORED_DROP in plan.c).
+	 * condition it is a constant (STORED_DROP in planner/constants.h).
 	 */
 	int			drop;
 

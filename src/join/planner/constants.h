@@ -2,7 +2,7 @@
 /*-------------------------------------------------------------------------
  *
  * constants.h
- *	  All constants by which the planner judges join filters.
+ *	  The constants by which the planner judges join filters.
  *
  * Each has its unit, and where it comes from.  "Measured" means: with bench/sql, as the time that
  * it takes beside that of a unit, in a long-lived session and with all data in memory.  "Chosen"

@@ -18,7 +18,6 @@
 #include "join/planner/decision.h"
 #include "join/planner/join_type.h"
 #include "join/planner/pushdown_cte.h"
-#include "pg/compat.h"
 #include "pg/expression.h"
 #include "pg/plan_nodes.h"
 

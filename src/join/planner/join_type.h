@@ -4,9 +4,10 @@
  * join_type.h
  *	  All that the planner of filters knows of types of joins.
  *
- * Each function is false for a type that it does not name: then no filter is made, or pushed
- * through the join.  "Outer" and "inner" are the sides of the plan node; a hash join hashes its
- * inner side.
+ * "Outer" and "inner" are the sides of the plan node; a hash join hashes its inner side.  Each
+ * function is false for a type that it does not name, which is always right: a filter is not made,
+ * not pushed through the join, or not offered as a partial path, or the join is taken not to build
+ * first, or to hide rows.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,9 +30,9 @@ bloomfam_join_drops_outer(JoinType type)
 }
 
 /*
- * Tells whether inner rows that match no outer row add nothing to the join, so that a filter of the
- * outer side's keys may drop them; and, what is the same, whether outer rows may be dropped if the
- * joins above have no use for them.
+ * Tells whether outer rows may be dropped if the joins above have no use for them.  Of the types of
+ * merge joins, these are also the ones to which inner rows that match no outer row add nothing, so
+ * that a filter of the outer side's keys may drop them.
  */
 static inline bool
 bloomfam_join_may_pass_outer(JoinType type)

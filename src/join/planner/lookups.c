@@ -108,7 +108,7 @@ bloomfam_join_lookups(const JoinPathCandidate *path_candidate, bool partial, Joi
 	{
 		const Path *path = lfirst(lc);
 		const IndexPath *index = lookup_of(path_candidate, path);
-		Cost		cost;
+		Cost		nested_loop;
 
 		if (index == NULL)
 			continue;
@@ -117,8 +117,8 @@ bloomfam_join_lookups(const JoinPathCandidate *path_candidate, bool partial, Joi
 		 * The planner counts the time of a disk access for each page.  If all pages are in memory,
 		 * a lookup takes far less time than the planner expects.
 		 */
-		cost = cost_of_lookup(path_candidate->root, path, index);
-		if (built->rows * Max(cost / random_page_cost, 1) * ROWS_PER_FETCHED_PAGE <
+		if (built->rows * ROWS_PER_FETCHED_PAGE *
+				Max(cost_of_lookup(path_candidate->root, path, index) / random_page_cost, 1) <
 			path_candidate->scanned)
 			return false;
 
@@ -128,10 +128,10 @@ bloomfam_join_lookups(const JoinPathCandidate *path_candidate, bool partial, Joi
 		 */
 		if (outer == NULL || path->pathtype == T_IndexOnlyScan || (partial && !path->parallel_safe))
 			continue;
-		cost = outer->total_cost + outer->rows * path->total_cost;
-		if (lookups->cost > 0 && lookups->cost <= cost)
+		nested_loop = outer->total_cost + outer->rows * path->total_cost;
+		if (lookups->cost > 0 && lookups->cost <= nested_loop)
 			continue;
-		lookups->cost = cost;
+		lookups->cost = nested_loop;
 		lookups->pages =
 			page_cost * Min(pages, fetched_pages(path_candidate, index, built->rows));
 	}

@@ -21,7 +21,8 @@
  *	  partition by or compare the key's columns, in the same sense of equality.  What is computed of
  *	  a part of a group may fail, for instance by a division by zero, where computing it of the
  *	  whole group does not; so a target below is all-or-none;
- *	- a CTE is read only by scans that the filter was pushed down to as well;
+ *	- a CTE is read only by scans that the filter was pushed down to as well, or that have no use
+ *	  for the rows that it drops (pushdown_cte.c);
  *	- the rows that the node drops may be hashed: if there is a security barrier anywhere in the
  *	  query, only by leakproof functions;
  *	- what the node keeps for a rescan remains correct.  Sort, Material, Memoize and the hash table
@@ -43,7 +44,6 @@
 #include "join/planner/cost.h"
 #include "join/planner/join_type.h"
 #include "join/planner/pushdown.h"
-#include "pg/compat.h"
 #include "pg/plan_nodes.h"
 
 /*

@@ -47,6 +47,17 @@ cte_scan_of(const JoinTarget *target)
 	return IsA(plan, CteScan) ? (CteScan *) plan : NULL;
 }
 
+/*
+ * Returns the key's columns in the output of the CTE that a target's scan reads; NULL if one of
+ * them is not a column of it.
+ */
+static const AttrNumber *
+columns_of_cte(JoinPushdown *pushdown, const JoinTarget *target, CteScan *scan)
+{
+	return bloomfam_join_pushdown_columns(pushdown, &scan->scan.plan, target->attributes,
+										  scan->scan.scanrelid);
+}
+
 /* Merges what another target was pushed through into *crossed. */
 static void
 merge_crossed(JoinCrossed *crossed, const JoinCrossed *other)
@@ -143,8 +154,8 @@ add_covered_scans(List *scans, JoinPushdown *pushdown, int plan_id, AttrNumber b
 /*
  * Pushes the filter into the plan of a CTE, if each scan of the CTE in the whole plan is a target
  * of this filter, or is covered by another one.  Then nobody has any use for the rows that this
- * filter drops.  The targets on top of the scans are removed.  Returns whether the
- * filter was pushed into the CTE, which keeps its rows.
+ * filter drops.  The targets on top of the scans are removed.  Returns whether the filter was
+ * pushed into the CTE, which keeps its rows.
  */
 static bool
 enter_cte(JoinPushdown *pushdown, CteScan *cte, const AttrNumber *behind)
@@ -170,8 +181,7 @@ enter_cte(JoinPushdown *pushdown, CteScan *cte, const AttrNumber *behind)
 			others = lappend(others, lfirst(lc));
 			continue;
 		}
-		columns = bloomfam_join_pushdown_columns(pushdown, &scan->scan.plan, target->attributes,
-								 scan->scan.scanrelid);
+		columns = columns_of_cte(pushdown, target, scan);
 		if (columns == NULL || memcmp(columns, behind, size) != 0 ||
 			!bloomfam_join_pushdown_passes(pushdown, &scan->scan.plan))
 			return false;
@@ -186,6 +196,7 @@ enter_cte(JoinPushdown *pushdown, CteScan *cte, const AttrNumber *behind)
 		return false;
 	pushdown->targets = others;
 	pushdown->crossed = crossed;
+
 	/*
 	 * A foreign scan in the CTE is not sent anything: it is not below the join, so the join could
 	 * not make it begin anew when the keys change.
@@ -212,8 +223,7 @@ bloomfam_join_pushdown_enter_ctes(JoinPushdown *pushdown)
 
 		if (scan == NULL)
 			continue;
-		behind = bloomfam_join_pushdown_columns(pushdown, &scan->scan.plan, target->attributes,
-								scan->scan.scanrelid);
+		behind = columns_of_cte(pushdown, target, scan);
 		if (behind != NULL && enter_cte(pushdown, scan, behind))
 		{
 			bloomfam_join_pushdown_enter_ctes(pushdown);
