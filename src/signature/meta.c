@@ -70,11 +70,71 @@ bloomfam_signature_meta_init(Page page, uint32 pages_per_range, uint32 ngram,
 	meta->end = 1;
 }
 
-/* Raises an error for values that this module would not have written. */
+/* Returns whether all these blocks are below "end" and none is the metapage. */
+static bool
+blocks_exist(BlockNumber end, BlockNumber start, uint32 length)
+{
+	return start > META_BLOCK && start < end && length <= end - start;
+}
+
+/*
+ * Returns whether the batches' fields are valid.  The pages of ranges that have signatures are in
+ * the file, which has nblocks; the others are reserved.
+ */
+static bool
+batches_are_valid(const SignatureMeta *meta, BlockNumber nblocks)
+{
+	uint64		reserved = 0;
+	uint32		i;
+
+	for (i = 0; i < meta->batch_count; i++)
+	{
+		const SignatureBatch *batch = &meta->batches[i];
+		uint32		slot;
+
+		if (batch->group.blocks < 1 || batch->group.blocks > BF_SIGNATURE_MAX_BLOCKS ||
+			batch->count > SIGNATURE_WIDTH ||
+			(i + 1 < meta->batch_count && batch->count < SIGNATURE_WIDTH) ||
+			!blocks_exist(meta->end, batch->group.start,
+						  signature_batch_pages(batch->group.blocks)) ||
+			(batch->count > 0 &&
+			 !blocks_exist(nblocks, batch->group.start,
+						   signature_batch_place(&batch->group, batch->count - 1,
+												 batch->group.blocks - 1, &slot) + 1)))
+			return false;
+		reserved += signature_batch_pages(batch->group.blocks);
+	}
+	return meta->end <= nblocks + reserved;
+}
+
+/* Returns whether the free extents are within what is used or reserved, and in order. */
+static bool
+free_is_valid(const SignatureMeta *meta)
+{
+	BlockNumber last = META_BLOCK;
+	uint32		i;
+
+	for (i = 0; i < meta->nfree; i++)
+	{
+		const SignatureExtent *extent = &meta->free[i];
+
+		if (extent->start <= last || extent->length < 1 ||
+			!blocks_exist(meta->end, extent->start, extent->length))
+			return false;
+		last = extent->start + extent->length - 1;
+	}
+	return true;
+}
+
+/*
+ * Raises an error for values that this module would not have written: nothing is read beyond the
+ * file's end, or written far from it, because of a damaged metapage.
+ */
 static void
 check_meta(Relation index, Page page)
 {
 	const SignatureMeta *meta = signature_meta(page);
+	BlockNumber nblocks = RelationGetNumberOfBlocks(index);
 	bool		good = signature_page_is(page, SIGNATURE_PAGE_META, 0, 0);
 	uint32		i;
 
@@ -84,12 +144,10 @@ check_meta(Relation index, Page page)
 		meta->pages_per_range >= 1 && meta->bits >= 1 &&
 		meta->bits <= BF_SIGNATURE_MAX_BITS && meta->batch_count <= SIGNATURE_BATCHES &&
 		meta->nfree <= SIGNATURE_FREE_EXTENTS && meta->ndirectory <= SIGNATURE_DIRECTORY &&
-		meta->nslabs <= (uint64) meta->ndirectory * SIGNATURE_ENTRIES;
-	for (i = 0; good && i < meta->batch_count; i++)
-		good = meta->batches[i].group.blocks >= 1 &&
-			meta->batches[i].group.blocks <= BF_SIGNATURE_MAX_BLOCKS &&
-			meta->batches[i].count <= SIGNATURE_WIDTH &&
-			(i + 1 == meta->batch_count || meta->batches[i].count == SIGNATURE_WIDTH);
+		meta->nslabs <= (uint64) meta->ndirectory * SIGNATURE_ENTRIES &&
+		batches_are_valid(meta, nblocks) && free_is_valid(meta);
+	for (i = 0; good && i < meta->ndirectory; i++)
+		good = blocks_exist(nblocks, meta->directory[i], 1);
 	if (!good)
 		bloomfam_signature_corrupted(index, META_BLOCK, "It is not a metapage.");
 }
@@ -179,6 +237,7 @@ bloomfam_signature_slabs_read(Relation index, const SignatureMeta *meta, uint32 
 	uint32		n = Min(meta->nslabs, (number + 1) * SIGNATURE_ENTRIES) - first;
 	Buffer		buffer = ReadBuffer(index, meta->directory[number]);
 	Page		page = BufferGetPage(buffer);
+	BlockNumber nblocks = RelationGetNumberOfBlocks(index);
 	uint32		i;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
@@ -189,9 +248,10 @@ bloomfam_signature_slabs_read(Relation index, const SignatureMeta *meta, uint32 
 		   n * sizeof(SignatureGroup));
 	UnlockReleaseBuffer(buffer);
 	for (i = 0; i < n; i++)
-		if (slabs[i].blocks < 1 || slabs[i].blocks > BF_SIGNATURE_MAX_BLOCKS)
+		if (slabs[i].blocks < 1 || slabs[i].blocks > BF_SIGNATURE_MAX_BLOCKS ||
+			!blocks_exist(nblocks, slabs[i].start, signature_slab_pages(slabs[i].blocks)))
 			bloomfam_signature_corrupted(index, meta->directory[number],
-										 "A slab has no valid size.");
+										 "A slab has no valid place.");
 	return n;
 }
 

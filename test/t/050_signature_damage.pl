@@ -13,7 +13,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $seed = $ENV{DAMAGE_SEED} // int(rand(1 << 31));
-my $constants = 6;
+my $constants = 10;
 my $indexes = $constants + ($ENV{DAMAGE_INDEXES} // share(15, 40, 400));
 
 srand($seed);
@@ -38,9 +38,10 @@ sub damage
 	return overwrite($path, $page, $at, $bytes);
 }
 
-# the pages of a range, the bits of a key, the size of an n-gram, the seed, the bits for each key, and a format that is to come
+# the pages of a range, the bits of a key, the size of an n-gram, the seed, the bits for each key, a format that is to
+# come, the end of what is used, the places of a batch and of a page of the directory, and a free extent, far from the file's end
 my @damages = map { overwrite($paths[ $_->[0] ], 0, 24 + $_->[1], $_->[2]) } [ 0, 4, pack('L', 2) ], [ 1, 8, pack('L', 2) ], [ 2, 12, pack('L', 3) ], [ 3, 24, 'seed' ], [ 4, 16, 'bits' ],
-  [ 5, 0, pack('L', 2) ];
+  [ 5, 0, pack('L', 2) ], [ 6, 56, pack('L', 1 << 30) ], [ 7, 88, pack('L', 8323483) ], [ 8, 464, pack('L', 8323483) ], [ 9, 208, pack('L', 1 << 30) ];
 push @damages, map { join '; ', damage($_), rand() < 0.3 ? damage($_) : () } @paths[ $constants .. $#paths ];
 $node->start;
 
