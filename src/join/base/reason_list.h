@@ -18,9 +18,9 @@
  */
 
 /*
- * Why a join key has no filter (planner/decision.c, planner/cost.c); the first reason that applies
- * is taken.  JOIN_BUILDS_TOO_LATE is not shown itself: the reason why the join may not build first
- * is shown instead.
+ * Why a join key has no filter (planner/decision.c, planner/cost.c): the first reason that the
+ * planner comes to.  JOIN_BUILDS_TOO_LATE is not shown itself: the reason why the join may not
+ * build first is shown instead.
  */
 JOIN_REASON(JOIN_KEEPS_ROWS, "an outer or anti join must return unmatched rows")
 JOIN_REASON(JOIN_KEY_IS_COMPUTED, "the key is computed on the probe side, or by a subquery")

@@ -56,7 +56,7 @@
 static Oid
 build_type(const JoinForeignKey *key)
 {
-	return exprType((Node *) key->column->inner);
+	return exprType((Node *) key->column->build_expr);
 }
 
 /*

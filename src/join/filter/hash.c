@@ -132,21 +132,21 @@ is_own_scalar(Oid type)
 static void
 take_long_functions(Oid operator, Oid collation, JoinHashing *result)
 {
-	const TypeCacheEntry *outer;
-	const TypeCacheEntry *inner;
+	const TypeCacheEntry *probe;
+	const TypeCacheEntry *build;
 
-	if (!is_own_scalar(result->outer.type) || !is_own_scalar(result->inner.type) ||
+	if (!is_own_scalar(result->probe.type) || !is_own_scalar(result->build.type) ||
 		is_nondeterministic(collation))
 		return;
-	outer = lookup_type_cache(result->outer.type, TYPECACHE_HASH_EXTENDED_PROC);
-	inner = lookup_type_cache(result->inner.type, TYPECACHE_HASH_EXTENDED_PROC);
-	if (outer->hash_opf >= FirstNormalObjectId || inner->hash_opf != outer->hash_opf ||
-		!op_in_opfamily(operator, outer->hash_opf) || !OidIsValid(outer->hash_extended_proc) ||
-		!OidIsValid(inner->hash_extended_proc))
+	probe = lookup_type_cache(result->probe.type, TYPECACHE_HASH_EXTENDED_PROC);
+	build = lookup_type_cache(result->build.type, TYPECACHE_HASH_EXTENDED_PROC);
+	if (probe->hash_opf >= FirstNormalObjectId || build->hash_opf != probe->hash_opf ||
+		!op_in_opfamily(operator, probe->hash_opf) || !OidIsValid(probe->hash_extended_proc) ||
+		!OidIsValid(build->hash_extended_proc))
 		return;
 	result->kind = JOIN_HASH_FAMILY_EXTENDED;
-	result->outer.function = outer->hash_extended_proc;
-	result->inner.function = inner->hash_extended_proc;
+	result->probe.function = probe->hash_extended_proc;
+	result->build.function = build->hash_extended_proc;
 }
 
 /*
@@ -225,29 +225,29 @@ bloomfam_join_can_hash(Oid function, Oid type, Oid collation)
 }
 
 bool
-bloomfam_join_hashing(Oid operator, Oid collation, Oid outer_type, Oid inner_type,
+bloomfam_join_hashing(Oid operator, Oid collation, Oid probe_type, Oid build_type,
 					  JoinHashing *result)
 {
-	JoinHashSide *outer = &result->outer;
-	JoinHashSide *inner = &result->inner;
+	JoinHashSide *probe = &result->probe;
+	JoinHashSide *build = &result->build;
 
 	memset(result, 0, sizeof(*result));
-	if (!op_strict(operator) || !op_hashjoinable(operator, outer_type) ||
-		!get_op_hash_functions(operator, &outer->function, &inner->function))
+	if (!op_strict(operator) || !op_hashjoinable(operator, probe_type) ||
+		!get_op_hash_functions(operator, &probe->function, &build->function))
 		return false;
-	op_input_types(operator, &outer->type, &inner->type);
+	op_input_types(operator, &probe->type, &build->type);
 
 	/*
 	 * The operators of containers do not tell the types of their parts, so the types of both sides'
 	 * expressions are examined.  Rows of different types can be compared, too.
 	 */
-	if (!bloomfam_join_can_hash(outer->function, outer_type, collation) ||
-		!bloomfam_join_can_hash(inner->function, inner_type, collation))
+	if (!bloomfam_join_can_hash(probe->function, probe_type, collation) ||
+		!bloomfam_join_can_hash(build->function, build_type, collation))
 		return false;
-	if (operator < FirstNormalObjectId && is_integer(outer->type) && is_integer(inner->type))
+	if (operator < FirstNormalObjectId && is_integer(probe->type) && is_integer(build->type))
 		result->kind = JOIN_HASH_NUMBER;
-	else if (operator < FirstNormalObjectId && outer->type == inner->type &&
-			 equality_is_of_bytes(outer->type, collation))
+	else if (operator < FirstNormalObjectId && probe->type == build->type &&
+			 equality_is_of_bytes(probe->type, collation))
 		result->kind = JOIN_HASH_BYTES;
 	else
 	{
@@ -255,9 +255,9 @@ bloomfam_join_hashing(Oid operator, Oid collation, Oid outer_type, Oid inner_typ
 		take_long_functions(operator, collation, result);
 	}
 	if (result->kind == JOIN_HASH_NUMBER || result->kind == JOIN_HASH_BYTES)
-		outer->function = inner->function = InvalidOid;
+		probe->function = build->function = InvalidOid;
 	result->trust = JOIN_HASH_LEAKPROOF;
-	if (OidIsValid(outer->function) && !get_func_leakproof(outer->function))
+	if (OidIsValid(probe->function) && !get_func_leakproof(probe->function))
 		result->trust = result->kind == JOIN_HASH_FAMILY_EXTENDED ? JOIN_HASH_CANNOT_FAIL
 																  : JOIN_HASH_MAY_FAIL;
 	return true;

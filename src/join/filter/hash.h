@@ -66,11 +66,11 @@ typedef struct JoinHashSide
 typedef struct JoinHashing
 {
 	JoinHashKind kind;
-	JoinHashSide outer;			/* The probe side, which is left of the operator. */
-	JoinHashSide inner;
+	JoinHashSide probe;			/* The probe side, which is left of the operator. */
+	JoinHashSide build;			/* The build side. */
 
 	/*
-	 * What hashing the outer side may do.  The inner side's rows are hashed right where a hash join
+	 * What hashing the probe side may do.  The build side's rows are hashed right where a hash join
 	 * hashes them too, or a merge join sorts them: none is hashed that the join would not read.
 	 */
 	JoinHashTrust trust;
@@ -85,13 +85,13 @@ typedef struct JoinHashing
 extern bool bloomfam_join_can_hash(Oid function, Oid type, Oid collation);
 
 /*
- * Decides how both sides of an equality operator are hashed, and sets *result.  outer_type and
- * inner_type are the types of both sides' expressions, which show the element or column types of an
+ * Decides how both sides of an equality operator are hashed, and sets *result.  probe_type and
+ * build_type are the types of both sides' expressions, which show the element or column types of an
  * array or a record.  Returns false if the sides cannot be hashed for a filter: a merge join is
  * none the worse for that, so nothing may be left to what a hash join would do.  If it returns
  * true, the operator is strict (a NULL equals nothing), and equal keys have equal hashes.
  */
-extern bool bloomfam_join_hashing(Oid operator, Oid collation, Oid outer_type, Oid inner_type,
+extern bool bloomfam_join_hashing(Oid operator, Oid collation, Oid probe_type, Oid build_type,
 								  JoinHashing *result);
 
 /* Describes one column of a join's key while the join is planned. */
@@ -102,15 +102,16 @@ typedef struct JoinKeyColumn
 	Oid			collation;		/* The collation that the operator compares by; 0: none. */
 
 	/*
-	 * The column's attribute number in the scanned outer relation, or in the output of the outer
-	 * child.
+	 * The column's attribute number in the scanned relation of the probe side, or in the output of
+	 * the probe side's plan.
 	 */
 	AttrNumber	attribute;
 
 	/*
-	 * The inner side's expression, over the inner relations or over the output of the Hash's child.
+	 * The build side's expression, over its relations, or over the output of the child of the Hash
+	 * or Sort.
 	 */
-	Expr	   *inner;
+	Expr	   *build_expr;
 
 	/*
 	 * The number of this column's hash key in the join, from 0; 0 while the planner still makes

@@ -54,33 +54,34 @@ depend_on_function(const JoinPlanInfo *plan_info, Oid function)
 }
 
 JoinReason
-bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute, Oid outer_type, Oid operator,
-						   Oid collation, Expr *inner, const JoinPlanInfo *plan_info)
+bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute, Oid probe_type, Oid operator,
+						   Oid collation, Expr *build_expr, const JoinPlanInfo *plan_info)
 {
-	Oid			inner_type = exprType((Node *) inner);
+	Oid			build_type = exprType((Node *) build_expr);
 
 	*key = (JoinKeyColumn) {
-		.operator = operator, .collation = collation, .attribute = attribute, .inner = inner
+		.operator = operator, .collation = collation, .attribute = attribute,
+		.build_expr = build_expr
 	};
 	if (plan_info != NULL)
 	{
 		/* Looking into a type is what makes the plan depend on it. */
-		(void) bloomfam_type_is_volatile(outer_type, &plan_info->known);
-		(void) bloomfam_type_is_volatile(inner_type, &plan_info->known);
+		(void) bloomfam_type_is_volatile(probe_type, &plan_info->known);
+		(void) bloomfam_type_is_volatile(build_type, &plan_info->known);
 	}
-	if (!bloomfam_join_hashing(operator, collation, outer_type, inner_type, &key->hashing))
+	if (!bloomfam_join_hashing(operator, collation, probe_type, build_type, &key->hashing))
 		return JOIN_KEY_HAS_NO_HASH;
 	if (plan_info != NULL)
 	{
-		depend_on_function(plan_info, key->hashing.outer.function);
-		depend_on_function(plan_info, key->hashing.inner.function);
+		depend_on_function(plan_info, key->hashing.probe.function);
+		depend_on_function(plan_info, key->hashing.build.function);
 	}
 	/*
 	 * The build node evaluates a copy of the build side's expression.  An expression with a subplan
 	 * cannot be used, since there would be no copy of the subplan.
 	 */
-	if (attribute == 0 || bloomfam_join_is_volatile(inner, plan_info) ||
-		contain_subplans((Node *) inner))
+	if (attribute == 0 || bloomfam_join_is_volatile(build_expr, plan_info) ||
+		contain_subplans((Node *) build_expr))
 		return JOIN_KEY_IS_COMPUTED;
 	return JOIN_NO_REASON;
 }
@@ -156,7 +157,7 @@ bloomfam_join_candidate_keys(JoinPathCandidate *path_candidate, const RelOptInfo
 		RestrictInfo *clause = lfirst_node(RestrictInfo, lc);
 		const OpExpr *equal = (const OpExpr *) clause->clause;
 		bool		turned;
-		Expr	   *outer;
+		Expr	   *probe_expr;
 		const Var  *column;
 		const RangeTblEntry *rte;
 		Oid			operator;
@@ -165,8 +166,8 @@ bloomfam_join_candidate_keys(JoinPathCandidate *path_candidate, const RelOptInfo
 		if (!OidIsValid(clause->hashjoinoperator) ||
 			!bloomfam_join_clause_compares(clause, jointype, probed, built, &turned))
 			continue;
-		outer = turned ? lsecond(equal->args) : linitial(equal->args);
-		column = bloomfam_expression_var(outer);
+		probe_expr = turned ? lsecond(equal->args) : linitial(equal->args);
+		column = bloomfam_expression_var(probe_expr);
 
 		/*
 		 * If the clause has the build side on its left, the filter needs the operator's commutator.
@@ -179,7 +180,8 @@ bloomfam_join_candidate_keys(JoinPathCandidate *path_candidate, const RelOptInfo
 		path_candidate->relid = column->varno;
 		path_candidate->clauses = lappend(path_candidate->clauses, clause);
 		reason = bloomfam_join_describe_key(&columns[ncolumns], column->varattno,
-											exprType((Node *) outer), operator, equal->inputcollid,
+											exprType((Node *) probe_expr), operator,
+											equal->inputcollid,
 											turned ? linitial(equal->args) : lsecond(equal->args),
 											NULL);
 
@@ -447,7 +449,7 @@ describe_foreign_scan(JoinPathCandidate *path_candidate, const Path *scan)
 
 	/* The number of keys that are sent is the number of distinct keys, as each key is sent once. */
 	if (!bloomfam_join_foreign_expected(
-			&key, estimate_num_groups(path_candidate->root, list_make1(column->inner),
+			&key, estimate_num_groups(path_candidate->root, list_make1(column->build_expr),
 									  candidate->keys, NULL, NULL)))
 		return;
 	site = palloc(sizeof(JoinForeignSite));
@@ -463,8 +465,12 @@ describe_foreign_scan(JoinPathCandidate *path_candidate, const Path *scan)
 	path_candidate->scanned = scan->rows;
 }
 
-double
-bloomfam_join_candidate_rows_per_key(const JoinPathCandidate *path_candidate)
+/*
+ * Returns how many rows of the probe side have the same key, as far as statistics tell; 1 if they
+ * do not tell.
+ */
+static double
+rows_per_key(const JoinPathCandidate *path_candidate)
 {
 	double		tuples = 1;
 	/* The number of combinations of the columns' values, if these are independent. */
@@ -493,13 +499,26 @@ bloomfam_join_candidate_rows_per_key(const JoinPathCandidate *path_candidate)
 	return Max(tuples / distinct, 1);
 }
 
+void
+bloomfam_join_candidate_set_drop(JoinPathCandidate *path_candidate, JoinType jointype,
+								 bool probes_inner, double joined, double probed)
+{
+	double		built = path_candidate->built->rows;
+	double		matched = joined;
+
+	if (bloomfam_join_returns_built(jointype, probes_inner))
+		matched = bloomfam_join_matching_built(jointype, joined, built) *
+			rows_per_key(path_candidate);
+	path_candidate->candidate.drop = bloomfam_join_drop(matched, probed);
+}
+
 bool
 bloomfam_join_candidate_paths(JoinPathCandidate *path_candidate, const Path *probed,
 							  const Path *built, bool parallel_hash)
 {
 	JoinCandidate *candidate = &path_candidate->candidate;
 	const RelOptInfo *builtrel = path_candidate->built;
-	const Var  *column = bloomfam_expression_var(candidate->columns[0].inner);
+	const Var  *column = bloomfam_expression_var(candidate->columns[0].build_expr);
 	Cost		passing =
 		probed->rows *
 		(list_length(path_candidate->clauses) * cpu_operator_cost + path_candidate->comparing +
@@ -607,7 +626,7 @@ describe_target(const JoinPushdown *pushdown, JoinTarget *target, Cost spilling)
 
 		is_batch_scan &= column != 0;
 		site->long_keys |= column != 0 &&
-			get_typlen(candidate->columns[i].hashing.outer.type) == -1 &&
+			get_typlen(candidate->columns[i].hashing.probe.type) == -1 &&
 			bloomfam_join_column_is_long(table, column, false);
 	}
 	if (is_batch_scan)
@@ -683,14 +702,13 @@ count_rows_per_key(const JoinPushdown *pushdown)
 static double
 estimate_drop(const JoinPushdown *pushdown)
 {
-	double		joined = pushdown->join->plan.plan_rows;
-	double		probed = (*pushdown->probe_side)->plan_rows;
+	JoinType	type = pushdown->join->jointype;
+	double		matched = pushdown->join->plan.plan_rows;
 
-	if (IsA(pushdown->join, HashJoin))
-		return bloomfam_join_drop(joined, probed);
-	return bloomfam_join_drop_of_inner(pushdown->join->jointype, joined,
-									   pushdown->build_parent->plan_rows, probed,
-									   count_rows_per_key(pushdown));
+	if (bloomfam_join_returns_built(type, IsA(pushdown->join, MergeJoin)))
+		matched = bloomfam_join_matching_built(type, matched, pushdown->build_parent->plan_rows) *
+			count_rows_per_key(pushdown);
+	return bloomfam_join_drop(matched, (*pushdown->probe_side)->plan_rows);
 }
 
 void
@@ -699,7 +717,7 @@ bloomfam_join_candidate_plan(JoinPushdown *pushdown)
 	JoinCandidate *candidate = &pushdown->candidate;
 	const Plan *build_parent = pushdown->build_parent;
 	const Plan *build = bloomfam_join_below_own(outerPlan(build_parent));
-	AttrNumber	key = bloomfam_join_column(candidate->columns[0].inner, OUTER_VAR);
+	AttrNumber	key = bloomfam_join_column(candidate->columns[0].build_expr, OUTER_VAR);
 	Cost		spilling = 0;
 	ListCell   *lc;
 

@@ -21,8 +21,8 @@
  * a filter can use the column, else the reason why not.
  */
 extern JoinReason bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute,
-											 Oid outer_type, Oid operator, Oid collation,
-											 Expr *inner, const JoinPlanInfo *plan_info);
+											 Oid probe_type, Oid operator, Oid collation,
+											 Expr *build_expr, const JoinPlanInfo *plan_info);
 
 /* ---- candidates from paths ---- */
 
@@ -88,10 +88,11 @@ extern bool bloomfam_join_candidate_paths(JoinPathCandidate *path_candidate, con
 										  const Path *built, bool parallel_hash);
 
 /*
- * Returns how many rows of the candidate's probe side have the same key, as far as statistics tell;
- * 1 if they do not tell.
+ * Sets the fraction of the probe side's rows that match no key, for a join of type "jointype" with
+ * "joined" rows.  "probes_inner" says that the probe side is the inner one.
  */
-extern double bloomfam_join_candidate_rows_per_key(const JoinPathCandidate *path_candidate);
+extern void bloomfam_join_candidate_set_drop(JoinPathCandidate *path_candidate, JoinType jointype,
+											 bool probes_inner, double joined, double probed);
 
 /*
  * Returns the path below a path through which a filter may be pushed down: its only input, or the

@@ -63,7 +63,7 @@ span_of_keys(const JoinCandidate *candidate)
 	const JoinHashing *hashing = &candidate->columns[0].hashing;
 
 	if (candidate->ncolumns != 1 || candidate->attribute == 0 ||
-		!bloomfam_join_keys_can_keep(hashing->kind, hashing->inner.type))
+		!bloomfam_join_keys_can_keep(hashing->kind, hashing->build.type))
 		return -1;
 	return bloomfam_join_column_span(candidate->table, candidate->attribute, bloomfam_join_number);
 }

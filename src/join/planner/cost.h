@@ -113,7 +113,7 @@ typedef struct JoinCandidate
 	const JoinKeyColumn *columns;
 	int			ncolumns;
 
-	/* The number of rows on the build side, of all processes together. */
+	/* The number of rows on the build side; in a Parallel Hash, those of one process. */
 	double		keys;
 
 	/*
@@ -153,35 +153,14 @@ extern JoinHashTrust bloomfam_join_trust(const JoinCandidate *candidate);
 extern JoinReason bloomfam_join_estimate(JoinCandidate *candidate);
 
 /*
- * Returns the fraction of a probe side's rows that match no key.  "joined" is the number of joined
- * rows and "probed" the number of the probe side's rows.  The planner rounds numbers of rows to
- * whole ones, so if there are few rows, half a row more may match.
+ * Returns the fraction of a probe side's rows that match no key.  "matched" is the number of rows
+ * that match one, or more than that, and "probed" the number of the probe side's rows.  The planner
+ * rounds numbers of rows to whole ones, so if there are few rows, half a row more may match.
  */
 static inline double
-bloomfam_join_drop(double joined, double probed)
+bloomfam_join_drop(double matched, double probed)
 {
-	return 1 - Min((joined + (probed < 100 ? 0.5 : 0)) / Max(probed, 1), 1);
-}
-
-/*
- * Returns the fraction of the inner side's rows that match no key, for a join whose filter is built
- * from its outer side.  "joined", "built" and "probed" are the numbers of rows of the join, of the
- * outer side and of the inner side; per_key is the number of rows of the inner side that have the
- * same key.
- */
-static inline double
-bloomfam_join_drop_of_inner(JoinType type, double joined, double built, double probed,
-							double per_key)
-{
-	double		matched = built;
-
-	if (type == JOIN_INNER)
-		return bloomfam_join_drop(joined, probed);
-	if (type == JOIN_SEMI)
-		matched = Min(joined, built);
-	else if (type == JOIN_ANTI)
-		matched = Max(built - joined, 0);
-	return bloomfam_join_drop(matched * Max(per_key, 1), probed);
+	return 1 - Min((matched + (probed < 100 ? 0.5 : 0)) / Max(probed, 1), 1);
 }
 
 /*

@@ -35,7 +35,7 @@ may_drop(const Join *join)
 	 * rows without a match are not affected.
 	 */
 	if (IsA(join, MergeJoin))
-		return bloomfam_join_may_pass_outer(type);
+		return bloomfam_join_drops_inner(type);
 	return bloomfam_join_drops_outer(type);
 }
 
@@ -180,7 +180,7 @@ remove_targets_read_in_part(JoinPushdown *pushdown)
 	{
 		JoinTarget *target = lfirst(lc);
 
-		if (target->crossed.read_to_end)
+		if (target->crossed.below_blocking)
 			continue;
 		if (target->foreign != NULL)
 			bloomfam_join_sendings_refuse(&target->foreign->sendings, JOIN_FOREIGN_READ_IN_PART);
@@ -189,20 +189,33 @@ remove_targets_read_in_part(JoinPushdown *pushdown)
 }
 
 /*
- * Decides whether a filter is expected to pay, and returns the reason if not.  First removes
- * targets (places to drop rows) whose rows are read before the filter can be ready.
+ * Removes the targets at which the filter could drop no rows, or must not.  Returns the reason why
+ * there is no filter if no target is left.
  */
+static JoinReason
+remove_unfit_targets(JoinPushdown *pushdown)
+{
+	bool		has_targets = pushdown->targets != NIL;
+
+	if (IsA(pushdown->join, MergeJoin))
+	{
+		remove_targets_read_in_part(pushdown);
+		return has_targets ? JOIN_READS_IN_PART : JOIN_HAS_NO_TARGET;
+	}
+	remove_late_targets(pushdown);
+	return has_targets ? JOIN_BUILDS_TOO_LATE : JOIN_HAS_NO_TARGET;
+}
+
+/* Decides whether a filter is expected to pay, and returns the reason if not. */
 static JoinReason
 decide_pushdown(JoinPushdown *pushdown)
 {
 	const JoinCandidate *candidate = &pushdown->candidate;
-	bool		has_targets = pushdown->targets != NIL;
+	JoinReason	without_targets;
 	JoinReason	reason;
 
 	pushdown->not_first = build_first_refusal(pushdown);
-	remove_late_targets(pushdown);
-	if (IsA(pushdown->join, MergeJoin))
-		remove_targets_read_in_part(pushdown);
+	without_targets = remove_unfit_targets(pushdown);
 	bloomfam_join_candidate_plan(pushdown);
 	reason = bloomfam_join_estimate(&pushdown->candidate);
 
@@ -216,9 +229,7 @@ decide_pushdown(JoinPushdown *pushdown)
 		reason = bloomfam_join_estimate(&pushdown->candidate);
 	}
 	if (candidate->sites == NIL && candidate->foreign == NIL)
-		reason = !has_targets					   ? JOIN_HAS_NO_TARGET
-				 : IsA(pushdown->join, MergeJoin) ? JOIN_READS_IN_PART
-												  : JOIN_BUILDS_TOO_LATE;
+		return without_targets;
 	return reason;
 }
 
@@ -229,7 +240,7 @@ decide_pushdown(JoinPushdown *pushdown)
 static bool
 is_computed(const JoinKeyColumn *column)
 {
-	return bloomfam_join_column(column->inner, OUTER_VAR) == 0;
+	return bloomfam_join_column(column->build_expr, OUTER_VAR) == 0;
 }
 
 /*

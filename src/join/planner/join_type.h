@@ -6,8 +6,8 @@
  *
  * "Outer" and "inner" are the sides of the plan node; a hash join hashes its inner side.  Each
  * function is false for a type that it does not name, which is always right: a filter is not made,
- * not pushed through the join, or not offered as a partial path, or the join is taken not to build
- * first, or to hide rows.
+ * not pushed through the join, or not offered as a partial path or a merge join, or the join is
+ * taken not to build first, or to hide rows.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,10 +30,36 @@ bloomfam_join_drops_outer(JoinType type)
 }
 
 /*
- * Tells whether outer rows may be dropped if the joins above have no use for them.  Of the types of
- * merge joins, these are also the ones to which inner rows that match no outer row add nothing, so
- * that a filter of the outer side's keys may drop them.
+ * Tells the same of inner rows, so that a filter of the outer side's keys may drop them.  It is
+ * asked for merge joins alone.
  */
+static inline bool
+bloomfam_join_drops_inner(JoinType type)
+{
+	return type == JOIN_INNER || type == JOIN_LEFT || type == JOIN_SEMI || type == JOIN_ANTI;
+}
+
+/*
+ * Tells whether the join's rows are some of the rows of a filter's build side, each at most once:
+ * those that match a row of the probe side, or those that match none.  "probes_inner" says that the
+ * probe side is the inner one.  With another type, no fewer rows are joined than match.
+ */
+static inline bool
+bloomfam_join_returns_built(JoinType type, bool probes_inner)
+{
+	return probes_inner ? type == JOIN_SEMI || type == JOIN_ANTI
+						: BLOOMFAM_IS_RIGHT_SEMI_OR_ANTI(type);
+}
+
+/* Returns how many rows of the build side match a row of the probe side, in a join of that sort. */
+static inline double
+bloomfam_join_matching_built(JoinType type, double joined, double built)
+{
+	return type == JOIN_ANTI || BLOOMFAM_IS_RIGHT_ANTI(type) ? Max(built - joined, 0)
+															 : Min(joined, built);
+}
+
+/* Tells whether outer rows may be dropped if the joins above have no use for them. */
 static inline bool
 bloomfam_join_may_pass_outer(JoinType type)
 {
@@ -73,6 +99,13 @@ static inline bool
 bloomfam_join_may_be_partial(JoinType type)
 {
 	return type == JOIN_INNER || type == JOIN_SEMI;
+}
+
+/* Tells whether the join only asks whether outer rows have a match. */
+static inline bool
+bloomfam_join_is_existence(JoinType type)
+{
+	return type == JOIN_SEMI || type == JOIN_ANTI;
 }
 
 /* Tells whether the join returns all of its outer rows, so that it hides none of them. */

@@ -91,7 +91,8 @@ fetched_pages(const JoinPathCandidate *path_candidate, const IndexPath *index, d
 }
 
 bool
-bloomfam_join_lookups(const JoinPathCandidate *path_candidate, bool partial, JoinLookups *lookups)
+bloomfam_join_lookups_win(const JoinPathCandidate *path_candidate, bool partial,
+						  JoinLookups *lookups)
 {
 	const RelOptInfo *rel = scanned_relation(path_candidate);
 	const RelOptInfo *built = path_candidate->built;
@@ -120,7 +121,7 @@ bloomfam_join_lookups(const JoinPathCandidate *path_candidate, bool partial, Joi
 		if (built->rows * ROWS_PER_FETCHED_PAGE *
 				Max(cost_of_lookup(path_candidate->root, path, index) / random_page_cost, 1) <
 			path_candidate->scanned)
-			return false;
+			return true;
 
 		/*
 		 * The pages that an index-only scan reads are not those of the table, which the hash join's
@@ -135,5 +136,5 @@ bloomfam_join_lookups(const JoinPathCandidate *path_candidate, bool partial, Joi
 		lookups->pages =
 			page_cost * Min(pages, fetched_pages(path_candidate, index, built->rows));
 	}
-	return true;
+	return false;
 }

@@ -21,11 +21,11 @@ typedef struct JoinLookups
 } JoinLookups;
 
 /*
- * Returns false if a nested loop that looks up rows of the scanned relation for the rows of the
- * build side is in truth faster than the filtered scan.  Else sets *lookups to the cheapest nested
+ * Tells whether a nested loop that looks up rows of the scanned relation for the rows of the build
+ * side is in truth faster than the filtered scan.  If not, sets *lookups to the cheapest nested
  * loop of that kind.  If "partial" is true, each process of a parallel plan does a part of it.
  */
-extern bool bloomfam_join_lookups(const JoinPathCandidate *path_candidate, bool partial,
-								  JoinLookups *lookups);
+extern bool bloomfam_join_lookups_win(const JoinPathCandidate *path_candidate, bool partial,
+									  JoinLookups *lookups);
 
 #endif							/* BLOOMFAM_JOIN_LOOKUPS_H */

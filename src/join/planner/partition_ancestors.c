@@ -69,7 +69,7 @@ parent_of(JoinPartitionAncestors *ancestors, Index child)
 static JoinReason
 column_refusal(const JoinKeyColumn *column, PartitionKey key, int number)
 {
-	Oid			type = column->hashing.inner.type;
+	Oid			type = column->hashing.build.type;
 	Oid			collation = key->partcollation[number];
 	int			strategy = key->strategy == PARTITION_STRATEGY_HASH ? HTEqualStrategyNumber
 																	: BTEqualStrategyNumber;

@@ -52,11 +52,13 @@ typedef struct Offer
 } Offer;
 
 /*
- * Tells whether a filter is expected to save anything in a join of these two paths, and sets
- * offer->saved and offer->lookups.  "partial" says that they are partial paths of a parallel plan.
+ * Estimates what a filter saves in a join of these two paths.  Returns whether it saves anything,
+ * and sets offer->saved and offer->lookups.  "partial" says that they are partial paths of a
+ * parallel plan.
  */
 static bool
-saves(Offer *offer, const Path *probed, const Path *built, bool partial, bool parallel_hash)
+estimate_saving(Offer *offer, const Path *probed, const Path *built, bool partial,
+				bool parallel_hash)
 {
 	JoinCandidate *candidate = &offer->filter.candidate;
 
@@ -72,7 +74,7 @@ saves(Offer *offer, const Path *probed, const Path *built, bool partial, bool pa
 	offer->lowest = !IS_JOIN_REL(probed->parent);
 	offer->lookups = (JoinLookups) {0};
 	if (offer->saved <= 0 ||
-		(enable_nestloop && !bloomfam_join_lookups(&offer->filter, partial, &offer->lookups)))
+		(enable_nestloop && bloomfam_join_lookups_win(&offer->filter, partial, &offer->lookups)))
 		return false;
 
 	/* If more is joined on the probe side, no nested loop of lookups alone would do the same. */
@@ -120,7 +122,7 @@ consider(Offer *offer, Path *outer, Path *inner, bool partial, bool parallel_has
 
 	initial_cost_hashjoin(offer->root, &costs, offer->jointype, offer->filter.clauses, outer, inner,
 						  offer->extra, parallel_hash);
-	if (!saves(offer, outer, inner, partial, parallel_hash))
+	if (!estimate_saving(offer, outer, inner, partial, parallel_hash))
 		return;
 	saved = discount(offer, costs.total_cost);
 	if (partial ? !bloomfam_add_partial_path_precheck(joinrel, &costs, costs.total_cost - saved)
@@ -227,7 +229,7 @@ offer_merge_join(Offer *offer, RelOptInfo *outerrel, RelOptInfo *innerrel)
 	Path	   *path;
 	Cost		saved;
 
-	if ((offer->jointype != JOIN_SEMI && offer->jointype != JOIN_ANTI) || !enable_mergejoin ||
+	if (!bloomfam_join_is_existence(offer->jointype) || !enable_mergejoin ||
 		outer->rows >= inner->rows ||
 		(bloomfam_join_filter != JOIN_FILTER_FORCE &&
 		 inner->rows < ROWS_TO_PLAN_FOR) ||
@@ -237,15 +239,14 @@ offer_merge_join(Offer *offer, RelOptInfo *outerrel, RelOptInfo *innerrel)
 	if (clauses == NIL ||
 		!bloomfam_join_candidate_keys(&offer->filter, innerrel, offer->extra, offer->jointype))
 		return;
-	offer->filter.candidate.drop = bloomfam_join_drop_of_inner(
-		offer->jointype, joinrel->rows, outerrel->rows, innerrel->rows,
-		bloomfam_join_candidate_rows_per_key(&offer->filter));
+	bloomfam_join_candidate_set_drop(&offer->filter, offer->jointype, true, joinrel->rows,
+									 innerrel->rows);
 	outer_keys = select_outer_pathkeys_for_merge(root, clauses, joinrel);
 	clauses = find_mergeclauses_for_outer_pathkeys(root, outer_keys, clauses);
 	outer = (Path *) create_sort_path(root, outerrel, outer, outer_keys, -1);
 	inner = (Path *) create_sort_path(root, innerrel, inner,
 									  make_inner_pathkeys_for_merge(root, clauses, outer_keys), -1);
-	if (!saves(offer, inner, outer, false, false))
+	if (!estimate_saving(offer, inner, outer, false, false))
 		return;
 	bloomfam_initial_cost_mergejoin(root, &costs, offer->jointype, clauses, outer, inner,
 									offer->extra);
@@ -304,7 +305,7 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 	if (!bms_is_empty(joinrel->lateral_relids) || outer->param_info != NULL ||
 		inner->param_info != NULL)
 		return;
-	if (jointype == JOIN_SEMI || jointype == JOIN_ANTI)
+	if (bloomfam_join_is_existence(jointype))
 	{
 		offer = (Offer) {
 			.root = root, .joinrel = joinrel, .jointype = jointype, .extra = extra,
@@ -322,13 +323,12 @@ bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *oute
 		return;
 	offer = (Offer) {
 		.root = root, .joinrel = joinrel, .jointype = jointype, .extra = extra,
-		.filter = {
-			.root = root, .built = innerrel, .read = -1,
-			.candidate.drop = bloomfam_join_drop(joinrel->rows, outerrel->rows)
-		}
+		.filter = {.root = root, .built = innerrel, .read = -1}
 	};
 	if (!bloomfam_join_candidate_keys(&offer.filter, outerrel, extra, jointype))
 		return;
+	bloomfam_join_candidate_set_drop(&offer.filter, jointype, false, joinrel->rows,
+									 outerrel->rows);
 
 	consider(&offer, outer, inner, false, false);
 	if (!bloomfam_join_may_be_partial(jointype) || !joinrel->consider_parallel ||

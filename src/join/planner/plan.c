@@ -120,13 +120,13 @@ make_info(const JoinPushdown *pushdown, const AttrNumber *attributes)
 	{
 		const JoinKeyColumn *column = &pushdown->candidate.columns[i];
 		const JoinHashing *hashing = &column->hashing;
-		const JoinHashSide *side = attributes != NULL ? &hashing->outer : &hashing->inner;
+		const JoinHashSide *side = attributes != NULL ? &hashing->probe : &hashing->build;
 
 		info.columns[i] = (JoinColumnInfo) {
 			.hashing = hashing->kind, .type = side->type, .function = side->function,
 			.operator = column->operator, .collation = column->collation,
 			.attribute = attributes != NULL ? attributes[i]
-											: bloomfam_join_column(column->inner, OUTER_VAR),
+											: bloomfam_join_column(column->build_expr, OUTER_VAR),
 			.expression = -1, .hash_key = column->hash_key
 		};
 		Assert(info.columns[i].attribute != 0 || attributes == NULL);
@@ -150,7 +150,7 @@ send_to_foreign(PlanContext *context, const JoinPushdown *pushdown, JoinFilterIn
 			target->infos = bloomfam_join_foreign_plan(
 				context->plan_info.known.stmt, target->scan, target->attributes[target->column],
 				&target->sendings, target->column,
-				exprType((Node *) pushdown->candidate.columns[target->column].inner),
+				exprType((Node *) pushdown->candidate.columns[target->column].build_expr),
 				&build->foreign);
 	}
 }
@@ -178,7 +178,7 @@ indexed_columns(PlanContext *context, const JoinPushdown *pushdown, const JoinTa
 			.attribute =
 				bloomfam_join_column_behind(&scan->plan, target->attributes[i], scan->scanrelid),
 			.operator = column->operator,
-			.type = column->hashing.inner.type,
+			.type = column->hashing.build.type,
 			.guarded = scan->plan.qual != NIL
 		};
 
@@ -312,7 +312,7 @@ add_build(PlanContext *context, const JoinPushdown *pushdown, const Bitmapset *k
 			continue;
 		info.columns[i].expression = list_length(node->custom_exprs);
 		node->custom_exprs =
-			lappend(node->custom_exprs, copyObject(pushdown->candidate.columns[i].inner));
+			lappend(node->custom_exprs, copyObject(pushdown->candidate.columns[i].build_expr));
 	}
 	send_to_foreign(context, pushdown, &info);
 	bloomfam_join_filter_info_add(node, &info);
@@ -359,7 +359,7 @@ add_filter(PlanContext *context, JoinPushdown *pushdown)
 			info.foreign = target->foreign->infos;
 		for (i = 0; i < pushdown->candidate.ncolumns; i++)
 			if (bms_is_member(i, target->indexed))
-				info.columns[i].indexed = pushdown->candidate.columns[i].hashing.inner.type;
+				info.columns[i].indexed = pushdown->candidate.columns[i].hashing.build.type;
 		info.build_first = build.build_first;
 		info.from_leader = crossed->below_gather;
 		info.access = target->site.access;

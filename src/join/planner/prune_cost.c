@@ -76,7 +76,7 @@ takes_range(const Expr *condition, Oid table)
 static bool
 lie_together(PlannerInfo *root, const RelOptInfo *innerrel, const JoinKeyColumn *column)
 {
-	const Var  *key = bloomfam_expression_var(column->inner);
+	const Var  *key = bloomfam_expression_var(column->build_expr);
 	Oid			table;
 	ListCell   *lc;
 
@@ -93,7 +93,7 @@ static Spread
 expect_keys(PlannerInfo *root, const RelOptInfo *innerrel, const JoinKeyColumn *column, double drop)
 {
 	return (Spread) {
-		.keys = KEYS_IN_DOUBT * estimate_num_groups(root, list_make1(column->inner),
+		.keys = KEYS_IN_DOUBT * estimate_num_groups(root, list_make1(column->build_expr),
 													innerrel->rows, NULL, NULL),
 		.matching = Min(KEYS_IN_DOUBT * (1 - drop), 1),
 		.together = lie_together(root, innerrel, column)
@@ -217,7 +217,7 @@ fraction_of_pages(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn 
 	Oid			table = planner_rt_fetch(rel->relid, root)->relid;
 	JoinIndexed indexed = {
 		.attribute = column->attribute, .operator = column->operator,
-		.type = column->hashing.inner.type, .guarded = rel->baserestrictinfo != NIL
+		.type = column->hashing.build.type, .guarded = rel->baserestrictinfo != NIL
 	};
 	double		fraction = 1;
 	ListCell   *lc;

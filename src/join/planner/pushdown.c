@@ -179,24 +179,21 @@ foreign_refusal(const JoinPushdown *pushdown, int workers, bool repeatable)
 	return JOIN_NO_REASON;
 }
 
-/* Tells whether a node reads all rows of its child before it returns the first one. */
+/* Tells whether a node is blocking: reads all rows of its child before it returns the first one. */
 static bool
-reads_all_first(const Plan *plan)
+is_blocking(const Plan *plan)
 {
 	return IsA(plan, Sort) || IsA(plan, Hash) ||
 		   (IsA(plan, Agg) && ((const Agg *) plan)->aggstrategy == AGG_HASHED) ||
 		   (IsA(plan, SetOp) && ((const SetOp *) plan)->strategy == SETOP_HASHED);
 }
 
-/*
- * Tells whether a plan returns the rows of a node that reads all of its input before it returns the
- * first row.
- */
+/* Tells whether a plan gets all of its rows from a blocking node. */
 static bool
-reads_to_end(const Plan *plan)
+is_above_blocking(const Plan *plan)
 {
 	plan = bloomfam_join_below_own(unconstify(Plan *, plan));
-	if (reads_all_first(plan))
+	if (is_blocking(plan))
 		return true;
 	switch (nodeTag(plan))
 	{
@@ -205,9 +202,9 @@ reads_to_end(const Plan *plan)
 		case T_Group:
 		case T_Unique:
 		case T_WindowAgg:
-			return reads_to_end(plan->lefttree);
+			return is_above_blocking(plan->lefttree);
 		case T_SubqueryScan:
-			return reads_to_end(((const SubqueryScan *) plan)->subplan);
+			return is_above_blocking(((const SubqueryScan *) plan)->subplan);
 		default:
 			return false;
 	}
@@ -227,9 +224,9 @@ side_of_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes, A
 
 	*behind = bloomfam_join_pushdown_columns(pushdown, plan, attributes, OUTER_VAR);
 	if (*behind != NULL && bloomfam_join_may_pass_outer(type) &&
-		(!is_merge || reads_to_end(plan->lefttree)))
+		(!is_merge || is_above_blocking(plan->lefttree)))
 		return &plan->lefttree;
-	if ((!is_merge || reads_to_end(plan->righttree)) &&
+	if ((!is_merge || is_above_blocking(plan->righttree)) &&
 		bloomfam_join_may_pass_inner(type) &&
 		(!IsA(plan, HashJoin) ||
 		 (pushdown->crosses_materialization &&
@@ -273,11 +270,11 @@ column_across(const JoinPushdown *pushdown, Plan *plan, bool from_inner, AttrNum
 
 		op_input_types(clause->opno, &left_type, &right_type);
 		if (outer != 0 && inner != 0 && attribute == (from_inner ? inner : outer) &&
-			left_type == key->hashing.outer.type && right_type == left_type &&
+			left_type == key->hashing.probe.type && right_type == left_type &&
 			clause->inputcollid == key->collation &&
 			equality_ops_are_compatible(clause->opno, key->operator) &&
-			(!OidIsValid(key->hashing.outer.function) ||
-			 bloomfam_join_can_hash(key->hashing.outer.function, exprType(across),
+			(!OidIsValid(key->hashing.probe.function) ||
+			 bloomfam_join_can_hash(key->hashing.probe.function, exprType(across),
 									key->collation)))
 			return from_inner ? outer : inner;
 	}
@@ -335,7 +332,7 @@ pass_through(JoinPushdown *pushdown, const Plan *plan)
 	pushdown->crossed.workers = bloomfam_join_workers(plan, pushdown->crossed.workers);
 	pushdown->crossed.below_hash |= IsA(plan, Hash) ||
 		(IsA(plan, SetOp) && ((const SetOp *) plan)->strategy == SETOP_HASHED);
-	pushdown->crossed.read_to_end |= reads_all_first(plan);
+	pushdown->crossed.below_blocking |= is_blocking(plan);
 	pushdown->crossed.all_or_none |= computes_groups(plan);
 	pushdown->crossed.nodes++;
 }
@@ -516,7 +513,7 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, Join *jo
 	for (i = 0; i < ncolumns; i++)
 	{
 		attributes[i] = columns[i].attribute;
-		keys = lappend(keys, columns[i].inner);
+		keys = lappend(keys, columns[i].build_expr);
 	}
 	pushdown->plan_info = plan_info;
 	pushdown->join = join;

@@ -28,10 +28,10 @@ typedef struct JoinCrossed
 	bool		below_hash;
 
 	/*
-	 * Whether the filter was pushed through a node that reads all rows before it returns the first
-	 * one.
+	 * Whether the filter was pushed through a blocking node, which reads all rows before it returns
+	 * the first one.
 	 */
-	bool		read_to_end;
+	bool		below_blocking;
 
 	/*
 	 * Whether it was pushed through an aggregate or the like: once a row of a key has passed, every

@@ -64,7 +64,7 @@ merge_crossed(JoinCrossed *crossed, const JoinCrossed *other)
 {
 	crossed->below_gather |= other->below_gather;
 	crossed->below_hash |= other->below_hash;
-	crossed->read_to_end &= other->read_to_end;
+	crossed->below_blocking &= other->below_blocking;
 	crossed->all_or_none |= other->all_or_none;
 	crossed->nodes = Min(crossed->nodes, other->nodes);
 }
@@ -101,8 +101,8 @@ has_values_of(const JoinPushdown *other, const JoinKeyColumn *other_key,
 			  const JoinPushdown *pushdown)
 {
 	const JoinKeyColumn *key = &pushdown->candidate.columns[0];
-	AttrNumber	column = bloomfam_join_column(key->inner, OUTER_VAR);
-	AttrNumber	other_column = bloomfam_join_column(other_key->inner, OUTER_VAR);
+	AttrNumber	column = bloomfam_join_column(key->build_expr, OUTER_VAR);
+	AttrNumber	other_column = bloomfam_join_column(other_key->build_expr, OUTER_VAR);
 
 	return pushdown->candidate.ncolumns == 1 && column != 0 && other_column != 0 &&
 		   key->operator == other_key->operator && key->collation == other_key->collation &&
@@ -164,7 +164,7 @@ enter_cte(JoinPushdown *pushdown, CteScan *cte, const AttrNumber *behind)
 	Plan	  **plan = (Plan **) &lfirst(list_nth_cell(stmt->subplans, cte->ctePlanId - 1));
 	Size		size = pushdown->candidate.ncolumns * sizeof(AttrNumber);
 	CteScans	scans = {.plan_id = cte->ctePlanId};
-	JoinCrossed	crossed = {.read_to_end = true, .nodes = INT_MAX};
+	JoinCrossed	crossed = {.below_blocking = true, .nodes = INT_MAX};
 	List	   *others = NIL;
 	JoinReason	not_to_foreign = pushdown->not_to_foreign;
 	List	   *reached = NIL;
