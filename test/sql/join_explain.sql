@@ -204,6 +204,8 @@ EXPLAIN (COSTS OFF) SELECT count(*) FROM fact f FULL JOIN dim d USING (a);
 EXPLAIN (COSTS OFF) SELECT count(*) FROM fact f WHERE NOT EXISTS (SELECT 1 FROM dim d WHERE d.a = f.a);
 -- keys
 EXPLAIN (COSTS OFF) SELECT count(*) FROM fact f JOIN dim d ON f.a + 1 = d.a;
+-- (the second is not computed where the first is NULL)
+EXPLAIN (COSTS OFF) SELECT count(*) FROM fact f JOIN dim d ON f.a + 1 = d.a AND f.n = d.n + 1;
 -- not strict
 CREATE FUNCTION int4eq_any(int, int) RETURNS boolean LANGUAGE internal IMMUTABLE AS 'int4eq';
 CREATE OPERATOR === (LEFTARG = int, RIGHTARG = int, PROCEDURE = int4eq_any, COMMUTATOR = ===, HASHES, RESTRICT = eqsel, JOIN = eqjoinsel);

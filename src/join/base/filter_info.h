@@ -176,8 +176,8 @@ typedef struct JoinFilterInfo
 	int			number;			/* The filter's number in the plan, from 1. */
 
 	/*
-	 * Whether the join builds its hash table or sorts its outer side before it fetches a row to
-	 * probe.
+	 * Whether the join must build its hash table or sort its outer side before it fetches a row to
+	 * probe.  If not, the server decides.
 	 */
 	int			build_first;
 
@@ -198,7 +198,7 @@ typedef struct JoinFilterInfo
 	 */
 	int			not_skipped;
 
-	/* The fields from "access" to "unbuffered" are set in probe nodes. */
+	/* The fields from "access" on are set in probe nodes. */
 	/* A JoinAccess: which rows the node probes the filter with, and how. */
 	int			access;
 

@@ -18,14 +18,15 @@
  */
 
 /*
- * Why a join key has no filter (planner/decision.c, planner/cost.c): the first reason that the
+ * Why a join key has no filter (planner/decision.c, candidate.c, cost.c): the first reason that the
  * planner comes to.  JOIN_BUILDS_TOO_LATE is not shown itself: the reason why the join may not
  * build first is shown instead.
  */
 JOIN_REASON(JOIN_KEEPS_ROWS, "an outer or anti join must return unmatched rows")
 JOIN_REASON(JOIN_KEY_IS_COMPUTED, "the key is computed on the probe side, or by a subquery")
+JOIN_REASON(JOIN_KEY_IS_COMPUTED_LATE, "the key is computed on the build side, after another key")
 JOIN_REASON(JOIN_KEY_HAS_NO_HASH, "the operator is not strict, or not hashed by its family")
-JOIN_REASON(JOIN_KEY_IS_VOLATILE, "a key of the probe side calls volatile functions")
+JOIN_REASON(JOIN_KEY_IS_VOLATILE, "a key calls volatile functions")
 JOIN_REASON(JOIN_HAS_NO_TARGET, "the probe side is scanned asynchronously")
 JOIN_REASON(JOIN_BUILDS_TOO_LATE, NULL)
 JOIN_REASON(JOIN_READS_IN_PART, "the merge join may read its inner side only in part")

@@ -80,10 +80,10 @@ bloomfam_join_describe_key(JoinKeyColumn *key, AttrNumber attribute, Oid probe_t
 	 * The build node evaluates a copy of the build side's expression.  An expression with a subplan
 	 * cannot be used, since there would be no copy of the subplan.
 	 */
-	if (attribute == 0 || bloomfam_join_is_volatile(build_expr, plan_info) ||
-		contain_subplans((Node *) build_expr))
+	if (attribute == 0 || contain_subplans((Node *) build_expr))
 		return JOIN_KEY_IS_COMPUTED;
-	return JOIN_NO_REASON;
+	return bloomfam_join_is_volatile(build_expr, plan_info) ? JOIN_KEY_IS_VOLATILE
+															: JOIN_NO_REASON;
 }
 
 /*
@@ -115,9 +115,25 @@ decide_access(const JoinCandidate *candidate, bool has_conditions, bool long_key
  * numbers.  "scan" is the tag of a plan node, or the pathtype of a path.
  */
 static bool
-scans_table(NodeTag scan)
+is_table_scan(NodeTag scan)
 {
 	return scan == T_SeqScan || scan == T_IndexScan || scan == T_BitmapHeapScan;
+}
+
+/*
+ * Returns by which factor one process's part of the rows is smaller than all rows, as costsize.c
+ * expects for the given number of workers.
+ */
+static double
+count_processes(int workers)
+{
+	/*
+	 * The leader scans a smaller share of the rows the more workers there are, since it also
+	 * receives the workers' rows.
+	 */
+	double		leader = parallel_leader_participation ? 1 - 0.3 * workers : 0;
+
+	return workers + Max(leader, 0);
 }
 
 /* ---- describing candidates from paths ---- */
@@ -136,7 +152,10 @@ bloomfam_join_clause_compares(const RestrictInfo *clause, JoinType jointype,
 		!bms_is_subset(built_side, built->relids))
 		return false;
 
-	/* A clause that is evaluated after an outer join decides about no match. */
+	/*
+	 * A clause that is evaluated after an outer join decides about no match.  The server makes the
+	 * same distinction of types (clause_sides_match_join()).
+	 */
 	return !IS_OUTER_JOIN(jointype) ||
 		   !RINFO_IS_PUSHED_DOWN(clause, bms_union(probed->relids, built->relids));
 }
@@ -531,7 +550,8 @@ bloomfam_join_candidate_paths(JoinPathCandidate *path_candidate, const Path *pro
 	if (outermost == NULL)
 		return false;
 	scan = follow_within(candidate, outermost, &passing);
-	candidate->keys = built->rows;
+	candidate->adding = parallel_hash ? count_processes(built->parallel_workers) : 1;
+	candidate->keys = built->rows * candidate->adding;
 	/*
 	 * The number of keys is taken for exact, so that no more than a filter has room for are
 	 * accepted: a join must not be offered for the sake of a filter that is then given up.
@@ -541,7 +561,7 @@ bloomfam_join_candidate_paths(JoinPathCandidate *path_candidate, const Path *pro
 	candidate->table = InvalidOid;
 	candidate->attribute = 0;
 	if (!parallel_hash && column != NULL && column->varno == builtrel->relid &&
-		builtrel->rtekind == RTE_RELATION && scans_table(built->pathtype))
+		builtrel->rtekind == RTE_RELATION && is_table_scan(built->pathtype))
 	{
 		candidate->table = planner_rt_fetch(builtrel->relid, path_candidate->root)->relid;
 		candidate->attribute = column->varattno;
@@ -575,22 +595,6 @@ count_rows(Oid table)
 	estimate_rel_size(relation, NULL, &pages, &rows, &visible);
 	table_close(relation, NoLock);
 	return rows;
-}
-
-/*
- * Returns by which factor one process's part of the rows is smaller than all rows, as costsize.c
- * expects for the given number of workers.
- */
-static double
-count_processes(int workers)
-{
-	/*
-	 * The leader scans a smaller share of the rows the more workers there are, since it also
-	 * receives the workers' rows.
-	 */
-	double		leader = parallel_leader_participation ? 1 - 0.3 * workers : 0;
-
-	return workers + Max(leader, 0);
 }
 
 /*
@@ -682,7 +686,7 @@ count_rows_per_key(const JoinPushdown *pushdown)
 	if (target == NULL)
 		return 1;
 	scan = bloomfam_join_below_own(*target->slot);
-	if (!scans_table(nodeTag(scan)))
+	if (!is_table_scan(nodeTag(scan)))
 		return 1;
 	table = table_of(pushdown, scan);
 	for (i = 0; i < pushdown->candidate.ncolumns; i++)
@@ -724,12 +728,14 @@ bloomfam_join_candidate_plan(JoinPushdown *pushdown)
 	if (IsA(build_parent, Hash))
 		spilling = bloomfam_join_spilling(build_parent->plan_rows, build_parent->plan_width,
 										  (*pushdown->probe_side)->plan_width);
-	candidate->keys = build_parent->plan_rows;
+	candidate->adding =
+		build_parent->parallel_aware ? count_processes(pushdown->crossed.workers) : 1;
+	candidate->keys = build_parent->plan_rows * candidate->adding;
 	candidate->keys_are_sure = IsA(build, SeqScan) && build->qual == NIL;
 	candidate->drop = estimate_drop(pushdown);
 	candidate->left = 1;
 	candidate->sites = NIL;
-	if (!build_parent->parallel_aware && key != 0 && scans_table(nodeTag(build)))
+	if (!build_parent->parallel_aware && key != 0 && is_table_scan(nodeTag(build)))
 	{
 		Index		rti = ((const Scan *) build)->scanrelid;
 

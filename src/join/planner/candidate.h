@@ -56,7 +56,7 @@ typedef struct JoinPathCandidate
 	/* Whether fetching the keys takes time, because they are compressed or in a TOAST table. */
 	bool		long_keys;
 
-	/* In a hash join: the cost of comparing one row with the rows of its bucket. */
+	/* The cost of comparing one row of the probe side with those rows that it could match. */
 	Cost		comparing;
 
 	/*

@@ -87,8 +87,8 @@
  */
 
 /*
- * Joins of fewer rows than this are planned without regard to filters.  Measured: they take no
- * longer than looking for a better plan would, where there are many such joins.
+ * Joins whose probe side has fewer rows than this are planned without regard to filters.  Measured:
+ * they take no longer than looking for a better plan would, where there are many such joins.
  */
 #define ROWS_TO_PLAN_FOR	100000.0
 

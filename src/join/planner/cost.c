@@ -75,7 +75,7 @@ add_keys(JoinEstimate *estimate, const JoinCandidate *candidate)
 	estimate->most =
 		bloomfam_join_design_most() * (candidate->keys_are_sure ? 1.0 : SURPLUS_OF_KEYS);
 	estimate->waiting = bloomfam_join_waiting(bloomfam_join_design_bytes(candidate->keys));
-	estimate->cost = candidate->keys * COST_OF_KEY * cpu_operator_cost;
+	estimate->cost = candidate->keys / candidate->adding * COST_OF_KEY * cpu_operator_cost;
 	if (candidate->keys > estimate->most)
 	{
 		double		span = span_of_keys(candidate);
@@ -99,8 +99,8 @@ static void
 add_site(JoinEstimate *estimate, const JoinCandidate *candidate, JoinFilterSite *site)
 {
 	/*
-	 * All rows that match are in the part of the table that is read, so a smaller fraction of that
-	 * part is dropped.
+	 * The fraction of all rows that are read and dropped: all that match are among those that are
+	 * read.
 	 */
 	double		dropped = Max(site->read - (1 - candidate->drop), 0);
 	bool		in_batches = site->access != JOIN_ROW_BY_ROW;
@@ -192,6 +192,7 @@ bloomfam_join_estimate(JoinCandidate *candidate)
 	JoinEstimate *estimate = &candidate->estimate;
 	ListCell   *lc;
 
+	Assert(candidate->adding >= 1);
 	Assert(candidate->drop >= 0 && candidate->drop <= 1);
 	Assert((candidate->attribute != 0) == OidIsValid(candidate->table));
 	memset(estimate, 0, sizeof(*estimate));

@@ -113,8 +113,11 @@ typedef struct JoinCandidate
 	const JoinKeyColumn *columns;
 	int			ncolumns;
 
-	/* The number of rows on the build side; in a Parallel Hash, those of one process. */
+	/* The number of rows on the build side, of all processes together. */
 	double		keys;
+
+	/* By how many processes these rows are added: 1, or those of a Parallel Hash. */
+	double		adding;
 
 	/*
 	 * Whether the number of keys counts as certain: the build side's rows are those of a whole

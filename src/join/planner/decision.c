@@ -64,7 +64,7 @@ server_builds_first(const Join *join)
 	 * participants build one hash table, or if the outer side's first row costs no less than
 	 * building.
 	 */
-	return bloomfam_join_returns_inner(join->jointype) || hash->parallel_aware ||
+	return bloomfam_join_needs_inner(join->jointype) || hash->parallel_aware ||
 		   outerPlan(join)->startup_cost >= hash->total_cost;
 }
 
@@ -311,7 +311,7 @@ find_key_columns(const JoinPlanInfo *plan_info, Join *join, JoinKeyColumn *colum
 
 		columns[n].hash_key = i;
 		if (reason == JOIN_NO_REASON && n < i && is_computed(&columns[n]))
-			reason = JOIN_KEY_IS_COMPUTED;
+			reason = JOIN_KEY_IS_COMPUTED_LATE;
 		key_decisions[i].reason = reason;
 		if (reason == JOIN_NO_REASON)
 			n++;
@@ -396,7 +396,7 @@ bloomfam_join_decide(const JoinPlanInfo *plan_info, int workers, Join *join,
 		JoinPushdown *pushdown = lfirst(lc);
 		const JoinCandidate *candidate = &pushdown->candidate;
 		const JoinKeyColumn *first = &candidate->columns[0];
-		JoinKeyDecision decision = {.reason = JOIN_KEY_IS_COMPUTED};
+		JoinKeyDecision decision = {.reason = JOIN_KEY_IS_COMPUTED_LATE};
 
 		if (!is_computed(first) || first->hash_key == 0)
 			decision = (JoinKeyDecision) {decide_pushdown(pushdown), pushdown};

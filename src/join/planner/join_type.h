@@ -2,12 +2,13 @@
 /*-------------------------------------------------------------------------
  *
  * join_type.h
- *	  All that the planner of filters knows of types of joins.
+ *	  What the planner of filters knows of types of joins.
  *
  * "Outer" and "inner" are the sides of the plan node; a hash join hashes its inner side.  Each
- * function is false for a type that it does not name, which is always right: a filter is not made,
- * not pushed through the join, or not offered as a partial path or a merge join, or the join is
- * taken not to build first, or to hide rows.
+ * function is false for a type that it does not name, which gives no wrong result: a filter is not
+ * made, not pushed through the join, or not offered as a partial path or a merge join, or the join
+ * is taken not to build first, or to hide rows.  Only estimates may be wrong then, by
+ * bloomfam_join_returns_built().
  *
  *-------------------------------------------------------------------------
  */
@@ -85,15 +86,15 @@ bloomfam_join_may_pass_across(JoinType type, bool to_inner)
 
 /* Tells whether a hash join needs its unmatched inner rows, and so builds before it probes. */
 static inline bool
-bloomfam_join_returns_inner(JoinType type)
+bloomfam_join_needs_inner(JoinType type)
 {
 	return type == JOIN_RIGHT || type == JOIN_FULL || BLOOMFAM_IS_RIGHT_ANTI(type);
 }
 
 /*
- * Tells whether each process of a parallel plan may join its part of the outer rows with all inner
- * rows.  With another type, each process would return those inner rows that match none of its own
- * outer rows.
+ * Tells, of those types by which outer rows may be dropped, whether each process of a parallel plan
+ * may join its part of the outer rows with all inner rows.  With the others, each process would
+ * return those inner rows that match none of its own outer rows, or match one once more.
  */
 static inline bool
 bloomfam_join_may_be_partial(JoinType type)

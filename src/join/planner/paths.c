@@ -291,8 +291,8 @@ may_filter(const RelOptInfo *joinrel, const RelOptInfo *outerrel, const RelOptIn
 }
 
 /*
- * Offers the planner hash joins of those pairs of paths that the server's hash_inner_and_outer()
- * makes hash joins of as well.
+ * Offers the planner a merge join, and hash joins of those pairs of paths that the server's
+ * hash_inner_and_outer() makes hash joins of as well.
  */
 void
 bloomfam_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,

@@ -392,8 +392,8 @@ add_filter(PlanContext *context, JoinPushdown *pushdown)
 /* ---- conditions with a stored filter ---- */
 
 /*
- * stored.c says what must be kept in execution when a condition with a stored filter is taken out
- * of a scan.  In planning, two things must be kept:
+ * executor/stored.c says what must be kept in execution when a condition with a stored filter is
+ * taken out of a scan.  In planning, two things must be kept:
  *
  *	- The planner may choose the order of conditions, except where row security is involved: a
  *	  function that could reveal something of a row must not see the row before the policy has let

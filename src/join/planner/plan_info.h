@@ -36,7 +36,10 @@ typedef struct JoinPlanInfo
 	 */
 	Bitmapset  *epq_params;
 
-	/* The parameters that are set once in the plan, by initPlans that depend on no parameter. */
+	/*
+	 * The parameters that change no row: those that are set once in the plan, by initPlans that
+	 * depend on no parameter, and those by which a Gather signals that it begins anew.
+	 */
 	Bitmapset  *fixed_params;
 	Bitmapset  *volatile_nodes; /* The nodes with an expression of their own that is volatile. */
 

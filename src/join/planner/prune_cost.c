@@ -7,7 +7,7 @@
  * Which partitions and blocks can match is found during execution, when the keys are known
  * (partition_pruning.c, block_pruning.c).  Here it is estimated from the expected number of keys,
  * doubled as there may be more.  Keys are assumed to be scattered, unless statistics tell that they
- * are neighbours: if the inner side is a table stored in the order of the key and of a column that
+ * are neighbours: if the build side is a table stored in the order of the key and of a column that
  * a condition restricts to a range, such as the days of a year.
  *
  *-------------------------------------------------------------------------
@@ -74,29 +74,29 @@ takes_range(const Expr *condition, Oid table)
 }
 
 static bool
-lie_together(PlannerInfo *root, const RelOptInfo *innerrel, const JoinKeyColumn *column)
+lie_together(PlannerInfo *root, const RelOptInfo *built, const JoinKeyColumn *column)
 {
 	const Var  *key = bloomfam_expression_var(column->build_expr);
 	Oid			table;
 	ListCell   *lc;
 
-	if (key == NULL || key->varno != innerrel->relid || innerrel->rtekind != RTE_RELATION)
+	if (key == NULL || key->varno != built->relid || built->rtekind != RTE_RELATION)
 		return false;
-	table = planner_rt_fetch(innerrel->relid, root)->relid;
-	foreach(lc, innerrel->baserestrictinfo)
+	table = planner_rt_fetch(built->relid, root)->relid;
+	foreach(lc, built->baserestrictinfo)
 		if (takes_range(lfirst_node(RestrictInfo, lc)->clause, table))
 			return bloomfam_join_column_order(table, key->varattno) > SURELY_IN_ORDER;
 	return false;
 }
 
 static Spread
-expect_keys(PlannerInfo *root, const RelOptInfo *innerrel, const JoinKeyColumn *column, double drop)
+expect_keys(PlannerInfo *root, const RelOptInfo *built, const JoinKeyColumn *column, double drop)
 {
 	return (Spread) {
 		.keys = KEYS_IN_DOUBT * estimate_num_groups(root, list_make1(column->build_expr),
-													innerrel->rows, NULL, NULL),
+													built->rows, NULL, NULL),
 		.matching = Min(KEYS_IN_DOUBT * (1 - drop), 1),
-		.together = lie_together(root, innerrel, column)
+		.together = lie_together(root, built, column)
 	};
 }
 
@@ -104,7 +104,7 @@ expect_keys(PlannerInfo *root, const RelOptInfo *innerrel, const JoinKeyColumn *
 
 static double
 fraction_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinCandidate *candidate,
-					   const RelOptInfo *innerrel)
+					   const RelOptInfo *built)
 {
 	const JoinKeyColumn *columns = candidate->columns;
 	AttrNumber *attributes = palloc(candidate->ncolumns * sizeof(AttrNumber));
@@ -126,7 +126,7 @@ fraction_of_partitions(PlannerInfo *root, const RelOptInfo *rel, const JoinCandi
 		return 1;
 	foreach(lc, pruning)
 	{
-		spread = expect_keys(root, innerrel, &columns[lfirst_int(lc)], candidate->drop);
+		spread = expect_keys(root, built, &columns[lfirst_int(lc)], candidate->drop);
 		keys *= spread.keys;
 	}
 	run = spread.together && rel->part_scheme->strategy == PARTITION_STRATEGY_RANGE;
@@ -212,7 +212,7 @@ fraction_of_ranges(const RelOptInfo *rel, double pages_per_range, const Spread *
  */
 static double
 fraction_of_pages(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn *column,
-				  const RelOptInfo *innerrel, double drop)
+				  const RelOptInfo *built, double drop)
 {
 	Oid			table = planner_rt_fetch(rel->relid, root)->relid;
 	JoinIndexed indexed = {
@@ -234,7 +234,7 @@ fraction_of_pages(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn 
 		index = index_open(info->indexoid, NoLock);	/* The planner has locked the index already. */
 		if (bloomfam_join_index_use(index, &indexed).search == JOIN_INDEX_BY_RANGE)
 		{
-			Spread		spread = expect_keys(root, innerrel, column, drop);
+			Spread		spread = expect_keys(root, built, column, drop);
 			double		order = bloomfam_join_column_order(table, column->attribute);
 			BrinStatsData stats;
 
@@ -248,7 +248,7 @@ fraction_of_pages(PlannerInfo *root, const RelOptInfo *rel, const JoinKeyColumn 
 
 double
 bloomfam_join_read_fraction(PlannerInfo *root, const RelOptInfo *rel,
-							const JoinCandidate *candidate, const RelOptInfo *innerrel)
+							const JoinCandidate *candidate, const RelOptInfo *built)
 {
 	double		fraction = 1;
 	int			i;
@@ -256,10 +256,10 @@ bloomfam_join_read_fraction(PlannerInfo *root, const RelOptInfo *rel,
 	if (!bloomfam_join_may_skip())
 		return 1;
 	if (rel->part_scheme != NULL && rel->part_rels != NULL)
-		fraction = fraction_of_partitions(root, rel, candidate, innerrel);
+		fraction = fraction_of_partitions(root, rel, candidate, built);
 	else if (rel->pages > 0 && rel->tuples >= 1)
 		for (i = 0; i < candidate->ncolumns; i++)
-			fraction = Min(fraction, fraction_of_pages(root, rel, &candidate->columns[i], innerrel,
+			fraction = Min(fraction, fraction_of_pages(root, rel, &candidate->columns[i], built,
 													   candidate->drop));
 	Assert(fraction >= 0 && fraction <= 1);
 	return fraction;

@@ -27,8 +27,8 @@
  *	  query, only by leakproof functions;
  *	- what the node keeps for a rescan remains correct.  Sort, Material, Memoize and the hash table
  *	  of a lower join may keep rows while the join builds anew with other keys.  So the build side
- *	  must return the same rows each time: it must have no parameters and no volatile functions, and
- *	  its key must not be computed by an aggregate.
+ *	  must return the same rows each time: it must have no parameters that change and no volatile
+ *	  functions, and its key must not be computed by an aggregate.
  *
  *-------------------------------------------------------------------------
  */
