@@ -8,9 +8,9 @@
 #               CLANG_TESTS=1: s_*.c, which take long, and t_*.c with gcc -O2, t_*.c with
 #               clang under ASan and UBSan as well, bench/core/*.c in short, whether they work;
 #               LONG=1: that, more random trials, ten million keys in every kind
-#   check-client  the same of test/client/t_*.c and bench/client/*.c, all under ASan
-#               and UBSan, and by CLANG_TESTS=1 or LONG=1 with -O2; builds the program
-#               bloomfam under ASan and UBSan, for test/t/040_client_program.pl
+#   check-client  test/client/t_*.c under ASan and UBSan, and by CLANG_TESTS=1 or LONG=1
+#               with -O2, and bench/client/*.c in short; builds the program bloomfam under
+#               ASan and UBSan, for test/t/040_client_program.pl
 #   check-cross $(PROGRAMS) of test/core, or all, compiled by $(CROSS)-gcc -O2
 #               and run by $(TEST_RUNNER): see test/processors
 #   check-fuzz  test/fuzz/corpus through every test/fuzz/fuzz_*.c, under ASan and UBSan:
@@ -47,7 +47,6 @@ benches = $(patsubst %.c,%,$(sort $(wildcard bench/core/*.c)))
 sanitized = gcc-asan $(if $(LONG)$(CLANG_TESTS),clang-asan)
 # Everyday the server's and the client's tests run all of it with -O2.
 optimised = $(if $(LONG)$(CLANG_TESTS),$(tests))
-bench_variant = $(if $(LONG)$(CLANG_TESTS),gcc-o2,gcc-asan)
 
 # Everyday test/sql/fpr.sql, t_* and the TAP tests of both indexes stand for them.
 everyday = $(if $(LONG)$(CLANG_TESTS),$(long_tests))
@@ -64,10 +63,10 @@ all_replay = $(foreach v,$(sanitized),$(addprefix $(BUILD)/$(v)/,$(fuzzers)))
 all: $(all_core) $(all_client) $(all_replay) $(addprefix $(BUILD)/gcc-o2/,$(benches) $(client_benches))
 
 check-core: $(addsuffix .run,$(all_core)) $(if $(LONG)$(CLANG_TESTS),$(patsubst %,$(BUILD)/gcc-o2/%.smoke,$(benches)))
-check-client: $(addsuffix .run,$(all_client)) $(patsubst %,$(BUILD)/$(bench_variant)/%.smoke,$(client_benches)) \
+check-client: $(addsuffix .run,$(all_client)) $(if $(LONG)$(CLANG_TESTS),$(patsubst %,$(BUILD)/gcc-o2/%.smoke,$(client_benches))) \
 	$(BUILD)/gcc-asan/bloomfam
 # asked by bench/client/csv
-$(BUILD)/$(bench_variant)/bench/client/csv.smoke: $(BUILD)/$(bench_variant)/bloomfam
+$(BUILD)/gcc-o2/bench/client/csv.smoke: $(BUILD)/gcc-o2/bloomfam
 check-cross: $(addsuffix .run,$(all_cross))
 check-fuzz: $(addsuffix .replay,$(all_replay))
 fuzz: $(addprefix fuzz-,$(notdir $(fuzzers)))

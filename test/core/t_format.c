@@ -245,7 +245,7 @@ byte_changes(void)
 	const BfKind *kind;
 	size_t		i;
 	uint64_t	accepted = 0;
-	int			payload_step = test_is_everyday() ? 256 : test_in_part() ? 128 : 64;
+	int			payload_step = test_is_everyday() ? 512 : test_in_part() ? 128 : 64;
 
 	for (i = 0; (kind = bf_kind_at(i)) != NULL; i++)
 	{
@@ -295,7 +295,7 @@ byte_changes(void)
 							CHECKF(at < BF_FIXED_HEADER_SIZE || at >= payload_at, "%s: byte %zu ^ %d", kind->name, at,
 								change);
 							/* capacity, keys and FPR are only numbers: some of their changes will do */
-							if (at < 24 || at >= OFF_PAYLOAD_LEN || change % (test_is_everyday() ? 64 : 16) == 1)
+							if (at < 24 || at >= OFF_PAYLOAD_LEN || change % (test_is_everyday() ? 128 : 16) == 1)
 								exercise_valid(&view, &filter.view);
 						}
 						else

@@ -417,7 +417,7 @@ unions(void)
 	int			above = 0;		/* unions that keys were added to, at the cost of more than the target FPR */
 	int			round;
 
-	for (round = 0; round < (test_is_everyday() ? 40 : 120); round++)
+	for (round = 0; round < (test_is_everyday() ? 15 : 120); round++)
 	{
 		static const double rates[] = {0.1, 0.01, 0.0001, 1e-6};
 		double		fpr = rates[test_below(4)];
@@ -705,7 +705,7 @@ lies(void)
 	int			round;
 
 	CHECK(stages(&good) == 3 && unites(&good, &other));
-	for (round = 0; round < (test_is_everyday() ? 1000 : 4000); round++)
+	for (round = 0; round < (test_is_everyday() ? 300 : 4000); round++)
 	{
 		const TestFilter *from = round % 5 == 0 ? &folded : &good;
 		TestFilter	filter;

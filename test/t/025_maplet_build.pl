@@ -9,6 +9,8 @@ use BloomfamTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+not_everyday();
+
 my $node = start_node('primary', "max_parallel_maintenance_workers = 2\nmax_parallel_workers = 4\nmaintenance_work_mem = 96MB\n");
 
 $node->safe_psql('postgres', q{

@@ -55,7 +55,7 @@ $node->safe_psql('template1', "CREATE DATABASE job$_ TEMPLATE postgres") foreach
 
 my $only = $ENV{COUNT_SHAPES};
 my @shapes = grep { !defined $only || $_->{name} =~ /$only/ } shapes(defined $only || $ENV{LONG});
-my $part = defined $only ? 1 : share(3, 1);
+my $part = defined $only ? 1 : share(5, 1);
 my $turn = 0;
 
 # those that are queries as a whole have no other place

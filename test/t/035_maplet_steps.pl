@@ -11,6 +11,8 @@ use BloomfamTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+not_everyday();
+
 my $node = start_node('primary', "fsync = off\nfull_page_writes = off\nmax_wal_size = 4GB\nshared_buffers = 128MB\n");
 
 # kept bits are those of 2^18 rows: beyond, what was built and flushed before is merged, by inserts alone
