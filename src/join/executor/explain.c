@@ -477,13 +477,14 @@ static void
 explain_probe(ExplainState *es, JoinProbe *probe)
 {
 	JoinProbeCounts sum = bloomfam_join_probe_sum(probe);
-	const Instrumentation *instrument = probe->node->css.ss.ps.instrument;
+	const PlanState *state = &probe->node->css.ss.ps;
 
 	if (!is_text(es) || sum.tested > 0 || sum.not_checked > 0)
 	{
 		if (is_text(es))
 			indent(es);
-		explain_probed(es, &sum, probe, instrument != NULL && instrument->nloops > 1);
+		explain_probed(es, &sum, probe,
+					   state->instrument != NULL && state->instrument->nloops > 1);
 	}
 	explain_pages(es, &sum);
 	explain_workers(es, &probe->node->parallel, probe);
