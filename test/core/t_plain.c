@@ -72,8 +72,14 @@ no_names(void)
 		"parquet int32 ", "parquet decimal(10,2) int64", "parquet decimal(9, 2)", "parquet time(06)",
 		"parquet int32                                                            "};
 	BfPlainColumn column;
+	char		longest[2 * BF_PLAIN_MAX_NAME];
 	size_t		i;
 
+	/* A name is copied to where it has room. */
+	memset(longest, ' ', sizeof(longest));
+	memcpy(longest, "parquet int32", strlen("parquet int32"));
+	for (i = strlen("parquet int32") + 1; i <= sizeof(longest); i++)
+		CHECKF(!bf_plain_of_family(longest, i, &column), "%zu bytes", i);
 	for (i = 0; i < LENGTH(texts); i++)
 		CHECKF(!bf_plain_parse(texts[i], &column), "%s", texts[i]);
 	for (i = 0; i < LENGTH(families); i++)

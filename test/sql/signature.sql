@@ -198,6 +198,18 @@ CREATE OPERATOR CLASS signature_int_ops FOR TYPE int[] USING signature AS OPERAT
 	FUNCTION 2 ginarrayextract(anyarray, internal, internal), FUNCTION 3 ginqueryarrayextract(anyarray, internal, smallint, internal, internal, internal, internal),
 	FUNCTION 4 ginarrayconsistent(internal, smallint, anyarray, integer, internal, internal, internal, internal), STORAGE int;
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'signature_int_ops';
+-- (its consistent knows no "maybe": of more keys than it is asked about in all combinations, no row is missed)
+CREATE OPERATOR CLASS signature_contains_ops FOR TYPE int[] USING signature AS OPERATOR 2 @> (anyarray, anyarray), FUNCTION 1 btint4cmp(int, int),
+	FUNCTION 2 ginarrayextract(anyarray, internal, internal), FUNCTION 3 ginqueryarrayextract(anyarray, internal, smallint, internal, internal, internal, internal),
+	FUNCTION 4 ginarrayconsistent(internal, smallint, anyarray, integer, internal, internal, internal, internal), STORAGE int;
+CREATE TABLE signature_arrays AS SELECT ARRAY(SELECT i FROM generate_series(g, g + 7) i) AS numbers FROM generate_series(1, 5000) g;
+CREATE INDEX ON signature_arrays USING signature (numbers signature_contains_ops) WITH (pages_per_range = 1);
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM signature_arrays WHERE numbers @> '{4000,4001,4002,4003,4004,4005}';
+SELECT n, (SELECT count(*) FROM signature_arrays WHERE numbers @> ARRAY(SELECT i FROM generate_series(4000, 3999 + n) i)) FROM generate_series(3, 9) n;
+RESET enable_seqscan;
+DROP TABLE signature_arrays;
+DROP OPERATOR FAMILY signature_contains_ops USING signature;
 CREATE FUNCTION signature_backwards(a int, b int) RETURNS int IMMUTABLE STRICT LANGUAGE sql AS 'SELECT btint4cmp(b, a)';
 CREATE OPERATOR CLASS signature_backwards_ops FOR TYPE int[] USING signature AS OPERATOR 1 @> (anyarray, anyarray), FUNCTION 1 signature_backwards(int, int),
 	FUNCTION 2 ginarrayextract(anyarray, internal, internal), FUNCTION 3 ginqueryarrayextract(anyarray, internal, smallint, internal, internal, internal, internal),
