@@ -250,9 +250,8 @@ sub difference
 		  unless $a && $b && $a->[0] == $b->[0];
 		if ($a->[1] ne $b->[1])
 		{
-			# The row that had the error, or whose array has elements that cannot be hashed, may have gone before: PostgreSQL leaves open when an
-			# expression is computed.  The same below of a line
-			# 'error', which a function gives that has caught one.
+			# The row that had the error, or whose array has elements that cannot be hashed, may have gone before: PostgreSQL leaves open
+			# when an expression is computed.  The same below of a line 'error', which a function gives that has caught one.
 			if ($a->[1] =~ /^(22|42883$)/ && $b->[1] eq '')
 			{
 				$tally->{'errors that went away'}++;

@@ -212,7 +212,7 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE few AS SELECT g AS f FROM generate_series(1, 4) g;
 	ANALYZE few});
 my $mix = 'SET enable_mergejoin = off; SET enable_memoize = off;';
-foreach my $memory (share(0, 1) ? '4MB' : (), '64kB')
+foreach my $memory ('4MB', '64kB')
 {
 	my $before = "$mix SET work_mem = '$memory';";
 
