@@ -540,10 +540,7 @@ bloomfam_join_candidate_paths(JoinPathCandidate *path_candidate, const Path *pro
 	const Var  *column = bloomfam_expression_var(candidate->columns[0].build_expr);
 	Cost		passing =
 		probed->rows *
-		(list_length(path_candidate->clauses) * cpu_operator_cost + path_candidate->comparing +
-		 (IsA(built, SortPath) ? 0
-							   : bloomfam_join_spilling(built->rows, built->pathtarget->width,
-														probed->pathtarget->width)));
+		(list_length(path_candidate->clauses) * cpu_operator_cost + path_candidate->comparing);
 	const Path *outermost = follow(probed, path_candidate->relid, &passing);
 	const Path *scan;
 
@@ -599,11 +596,10 @@ count_rows(Oid table)
 
 /*
  * Fills in the description of a target (a plan node whose rows are to be probed) for the cost
- * model.  "spilling" is the join's cost of writing one row to temporary files, as
- * bloomfam_join_spilling() returns it.
+ * model.
  */
 static void
-describe_target(const JoinPushdown *pushdown, JoinTarget *target, Cost spilling)
+describe_target(const JoinPushdown *pushdown, JoinTarget *target)
 {
 	const JoinCandidate *candidate = &pushdown->candidate;
 	const Plan *plan = bloomfam_join_below_own(*target->slot);
@@ -616,7 +612,7 @@ describe_target(const JoinPushdown *pushdown, JoinTarget *target, Cost spilling)
 
 	*site = (JoinFilterSite) {
 		.access = JOIN_ROW_BY_ROW, .rows_before = rows, .rows_after = rows, .read = 1,
-		.passing = target->crossed.nodes * bloomfam_join_cost_of_passing(rows) + rows * spilling
+		.passing = target->crossed.nodes * bloomfam_join_cost_of_passing(rows)
 	};
 	if (!IsA(plan, SeqScan))
 		return;
@@ -722,12 +718,8 @@ bloomfam_join_candidate_plan(JoinPushdown *pushdown)
 	const Plan *build_parent = pushdown->build_parent;
 	const Plan *build = bloomfam_join_below_own(outerPlan(build_parent));
 	AttrNumber	key = bloomfam_join_column(candidate->columns[0].build_expr, OUTER_VAR);
-	Cost		spilling = 0;
 	ListCell   *lc;
 
-	if (IsA(build_parent, Hash))
-		spilling = bloomfam_join_spilling(build_parent->plan_rows, build_parent->plan_width,
-										  (*pushdown->probe_side)->plan_width);
 	candidate->adding =
 		build_parent->parallel_aware ? count_processes(pushdown->crossed.workers) : 1;
 	candidate->keys = build_parent->plan_rows * candidate->adding;
@@ -748,7 +740,7 @@ bloomfam_join_candidate_plan(JoinPushdown *pushdown)
 	{
 		JoinTarget *target = lfirst(lc);
 
-		describe_target(pushdown, target, spilling);
+		describe_target(pushdown, target);
 		candidate->sites = lappend(candidate->sites, &target->site);
 		pushdown->per_process |= target->crossed.below_gather;
 	}

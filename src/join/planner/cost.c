@@ -12,8 +12,6 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "executor/executor.h"
 #include "optimizer/optimizer.h"
 
 #include "join/base/column_stats.h"
@@ -27,18 +25,6 @@ Cost
 bloomfam_join_cost_of_passing(double rows)
 {
 	return rows * COST_OF_NODE * cpu_operator_cost;
-}
-
-Cost
-bloomfam_join_spilling(double keys, int inner_width, int outer_width)
-{
-	double		table = keys * (inner_width + MAXALIGN(SizeofHeapTupleHeader));
-	double		memory = get_hash_memory_limit();
-
-	if (table <= memory)
-		return 0;
-	return (1 - memory / table) * 2 * seq_page_cost *
-		   (outer_width + MAXALIGN(SizeofHeapTupleHeader)) / BLCKSZ;
 }
 
 JoinHashTrust

@@ -177,11 +177,4 @@ extern bool bloomfam_join_is_worth_building_first(const Plan *outer, double left
 /* Returns the most that the given number of rows can cost in a node that they pass. */
 extern Cost bloomfam_join_cost_of_passing(double rows);
 
-/*
- * Returns the average cost, for one row of the outer side, of writing rows to temporary files and
- * reading them again because the hash table does not fit into memory.  "keys" is the number of rows
- * in the hash table.
- */
-extern Cost bloomfam_join_spilling(double keys, int inner_width, int outer_width);
-
 #endif							/* BLOOMFAM_JOIN_COST_H */
