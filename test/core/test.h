@@ -137,8 +137,8 @@ test_is_everyday(void)
 }
 
 /*
- * Returns whether only a part of a test should run, because the program is built with a sanitizer
- * and the build without one runs the full test.
+ * Returns whether only a part of a test should run: everyday, and under a sanitizer, as the build
+ * without one runs the full test.
  */
 static inline bool
 test_in_part(void)
@@ -146,14 +146,11 @@ test_in_part(void)
 #ifdef TEST_SANITIZED
 	return !test_is_long();
 #else
-	return false;
+	return test_is_everyday();
 #endif
 }
 
-/*
- * Returns the number of random trials to run: n, or a tenth of it under a sanitizer, which does not
- * need many trials.
- */
+/* Returns the number of random trials to run: n, or a tenth of it where a part of a test runs. */
 static inline uint64_t
 test_trials(uint64_t n)
 {
