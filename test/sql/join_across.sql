@@ -57,10 +57,11 @@ INSERT INTO queries VALUES
 	(12, 'SELECT o.n, p.n AS m FROM orders o FULL JOIN payments p ON o.customer = p.customer JOIN customers c ON c.customer = o.customer WHERE class = 42'),
 	(13, 'SELECT o.n, p.n AS m FROM orders o JOIN payments p ON o.customer = p.customer JOIN customers c ON c.customer = o.customer AND c.class = o.kind'),
 	(14, 'SELECT o.n FROM (SELECT * FROM orders o WHERE NOT EXISTS (SELECT FROM payments p WHERE o.customer = p.customer AND p.kind = 3)) o JOIN customers c ON c.customer = o.customer WHERE class = 42'),
-	-- nor into a hash table that is kept, with keys that an aggregate computes, which may come out otherwise the next time
+	-- also keys that an aggregate computes, which may come out otherwise the next time, unless the join is executed again
 	(20, 'SELECT o.n, p.n AS m FROM orders o JOIN payments p ON o.customer = p.customer JOIN (SELECT class, max(customer) AS customer FROM customers GROUP BY class) c ON c.customer = o.customer'),
 	(21, 'SELECT o.n, p.n AS m FROM orders o JOIN payments p ON o.customer = p.customer JOIN (SELECT DISTINCT ON (class) class, customer FROM customers ORDER BY class) c ON c.customer = o.customer'),
-	(22, 'SELECT o.n, p.n AS m FROM orders o JOIN payments p ON o.customer = p.customer JOIN (SELECT DISTINCT customer FROM customers WHERE class = 42) c ON c.customer = o.customer');
+	(22, 'SELECT o.n, p.n AS m FROM orders o JOIN payments p ON o.customer = p.customer JOIN (SELECT DISTINCT customer FROM customers WHERE class = 42) c ON c.customer = o.customer'),
+	(23, 'SELECT y.* FROM generate_series(1, 2) i CROSS JOIN LATERAL (SELECT i AS n, p.n AS m FROM orders o JOIN payments p ON o.customer = p.customer JOIN (SELECT class, max(customer) AS customer FROM customers GROUP BY class) c ON c.customer = o.customer OFFSET 0) y');
 SELECT n, (join_compare(query)).*, probes(query) FROM queries ORDER BY n;
 
 -- a subquery that is asked again, of which the hash table below is kept

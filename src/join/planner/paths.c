@@ -176,40 +176,6 @@ is_correlated(const PlannerInfo *root)
 }
 
 /*
- * Tells whether a filter of a relation's keys may be pushed through a node that keeps rows: that
- * is, whether the relation has the same rows each time it is read (see
- * bloomfam_join_pushdown_find()).
- */
-static bool
-is_repeatable(const PlannerInfo *root, const RelOptInfo *rel)
-{
-	int			relid = -1;
-	ListCell   *lc;
-
-	if (is_correlated(root))
-		return false;
-	while ((relid = bms_next_member(rel->relids, relid)) >= 0)
-	{
-		const RelOptInfo *base = root->simple_rel_array[relid];
-		const RangeTblEntry *rte = root->simple_rte_array[relid];
-
-		/* rel->relids also has the numbers of outer joins, which have no RelOptInfo. */
-		if (base == NULL)
-			continue;
-		if (rte->subquery != NULL && contain_volatile_functions((Node *) rte->subquery))
-			return false;
-		foreach(lc, base->baserestrictinfo)
-		{
-			Node	   *clause = (Node *) lfirst_node(RestrictInfo, lc)->clause;
-
-			if (contain_subplans(clause) || contain_volatile_functions(clause))
-				return false;
-		}
-	}
-	return true;
-}
-
-/*
  * Offers the planner a merge join of two sorted sides, if it is a semi-join or anti-join whose
  * inner side has more rows than the outer side.  The outer side is sorted before the inner side is
  * read, so a filter of its keys can drop most of the rows that the inner side would sort.  A hash
@@ -233,7 +199,7 @@ offer_merge_join(Offer *offer, RelOptInfo *outerrel, RelOptInfo *innerrel)
 		outer->rows >= inner->rows ||
 		(bloomfam_join_filter != JOIN_FILTER_FORCE &&
 		 inner->rows < ROWS_TO_PLAN_FOR) ||
-		!is_repeatable(root, outerrel))
+		is_correlated(root))
 		return;
 	clauses = find_merge_clauses(offer, outerrel, innerrel);
 	if (clauses == NIL ||

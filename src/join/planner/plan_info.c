@@ -78,6 +78,9 @@ find_params(Plan **slot, void *context)
 		const SubPlan *subplan = lfirst_node(SubPlan, lc);
 		const Plan *own = list_nth(plan_info->known.stmt->subplans, subplan->plan_id - 1);
 
+		if (bms_is_empty(own->extParam))
+			plan_info->single_subplans =
+				bms_add_member(plan_info->single_subplans, subplan->plan_id);
 		foreach(lp, subplan->setParam)
 		{
 			if (bms_is_member(subplan->plan_id, plan_info->known.subplans))
@@ -230,7 +233,13 @@ fill_sets(Plan **slot, void *plan_info)
 	if (is_volatile || bloomfam_join_is_volatile(plan->initPlan, info) ||
 		bloomfam_plan_walker(plan, is_in_set, info->volatile_trees))
 		info->volatile_trees = bms_add_member(info->volatile_trees, member);
+
+	/*
+	 * What an aggregate computes, or which row DISTINCT ON keeps of a group, may depend on the
+	 * order in which rows come, which scans and workers do not guarantee.
+	 */
 	if (is_volatile || has_subplans(info, plan) || !bloomfam_plan_node(plan)->repeatable ||
+		bloomfam_plan_groups(plan) ||
 		bloomfam_plan_walker(plan, is_in_set, info->unrepeatable_trees))
 		info->unrepeatable_trees = bms_add_member(info->unrepeatable_trees, member);
 	return false;
@@ -249,67 +258,64 @@ bloomfam_join_tree_is_volatile_free(const JoinPlanInfo *plan_info, Plan *plan)
 }
 
 bool
-bloomfam_join_is_repeatable(const JoinPlanInfo *plan_info, Plan *plan)
+bloomfam_join_is_rescanned(const JoinPlanInfo *plan_info, Plan *plan)
 {
-	return !bms_is_member(member_of(plan), plan_info->unrepeatable_trees);
+	return bms_is_member(member_of(plan), plan_info->rescanned_trees);
 }
 
-/* Tells whether a plan node, or a node below it, groups rows. */
+/* Tells whether an expression may have another value when a setting of the session changes. */
 static bool
-groups_rows(Plan **slot, void *unused)
+is_mutable(Node *node, void *unused)
 {
-	return bloomfam_plan_groups(*slot) || bloomfam_plan_walker(*slot, groups_rows, NULL);
-}
-
-/*
- * Tells whether a column of a plan's output has the same values each time, given that the plan
- * returns the same rows.  What an aggregate computes, or which row DISTINCT ON keeps of a group,
- * may depend on the order in which rows come, which scans and workers do not guarantee.
- */
-static bool
-column_is_repeatable(Plan *plan, AttrNumber attribute)
-{
-	Plan	   *child;
-	AttrNumber	behind = 0;
-	ListCell   *lc;
-	Oid			operator;
-	Oid			collation;
-
-	check_stack_depth();
-	plan = bloomfam_join_below_own(plan);
-	if (IsA(plan, Append) || IsA(plan, MergeAppend))
-	{
-		foreach(lc, bloomfam_plan_children(plan))
-			if (!column_is_repeatable(lfirst(lc), attribute))
-				return false;
-		return true;
-	}
-	child = IsA(plan, SubqueryScan) ? ((SubqueryScan *) plan)->subplan : plan->lefttree;
-	if (child != NULL)
-		behind = bloomfam_join_column_behind(plan, attribute,
-											 IsA(plan, SubqueryScan)
-												 ? (int) ((Scan *) plan)->scanrelid
-												 : OUTER_VAR);
-	if (bloomfam_plan_groups(plan) &&
-		!bloomfam_plan_groups_by(plan, behind, &operator, &collation))
+	if (node == NULL)
 		return false;
-	if (behind == 0 && plan->righttree != NULL)
-	{
-		child = plan->righttree;
-		behind = bloomfam_join_column_behind(plan, attribute, INNER_VAR);
-	}
-	return behind != 0 ? column_is_repeatable(child, behind) : !groups_rows(&plan, NULL);
+	/* The server takes these for immutable, although they convert values as settings say. */
+	return IsA(node, XmlExpr) || IsA(node, TableFunc) ||
+		   expression_tree_walker(node, is_mutable, NULL);
+}
+
+static bool
+tree_is_mutable(Plan **slot, void *unused)
+{
+	Node	   *expressions = (Node *) bloomfam_plan_expressions(*slot);
+
+	return contain_mutable_functions(expressions) || is_mutable(expressions, NULL) ||
+		   bloomfam_plan_walker(*slot, tree_is_mutable, NULL);
 }
 
 bool
-bloomfam_join_expressions_are_repeatable(Plan *plan, List *expressions)
+bloomfam_join_is_repeatable(const JoinPlanInfo *plan_info, Plan *plan, bool settings_change)
 {
-	ListCell   *lc;
+	return !bms_is_member(member_of(plan), plan_info->unrepeatable_trees) &&
+		   !(settings_change && tree_is_mutable(&plan, NULL));
+}
 
-	foreach(lc, pull_var_clause((Node *) expressions, 0))
-		if (!column_is_repeatable(plan, lfirst_node(Var, lc)->varattno))
-			return false;
-	return true;
+static bool
+add_rescanned(Plan **slot, void *context)
+{
+	JoinPlanInfo *plan_info = context;
+
+	plan_info->rescanned_trees =
+		bms_add_member(plan_info->rescanned_trees, member_of(*slot));
+	return bloomfam_plan_walker(*slot, add_rescanned, plan_info);
+}
+
+/*
+ * Finds the nodes that may be executed again while this one is executed once.  A node of a type
+ * that is not known may execute its children as often as it likes, and EvalPlanQual that of a
+ * foreign scan.
+ */
+static bool
+find_rescanned(Plan **slot, void *plan_info)
+{
+	Plan	   *plan = *slot;
+
+	if (!bloomfam_plan_node(plan)->is_known || IsA(plan, ForeignScan))
+		return bloomfam_plan_walker(plan, add_rescanned, plan_info);
+	if (!IsA(plan, NestLoop) && !IsA(plan, RecursiveUnion))
+		return bloomfam_plan_walker(plan, find_rescanned, plan_info);
+	(void) find_rescanned(&plan->lefttree, plan_info);
+	return add_rescanned(&plan->righttree, plan_info);
 }
 
 void
@@ -338,11 +344,24 @@ bloomfam_join_plan_info_init(JoinPlanInfo *plan_info, PlannedStmt *stmt)
 				bms_add_member(plan_info->known.subplans, foreach_current_index(lc) + 1);
 	}
 	find_params(&stmt->planTree, plan_info);
+	if (!plan_info->has_join)
+		return;
 
 	/*
 	 * The sets are filled once more, for the whole plan, as all volatile parameters are known now.
 	 * Without a join that may get a filter, nobody uses them.
 	 */
-	if (plan_info->has_join)
-		bloomfam_plan_stmt_walker(stmt, fill_sets, plan_info);
+	bloomfam_plan_stmt_walker(stmt, fill_sets, plan_info);
+	find_rescanned(&stmt->planTree, plan_info);
+	foreach(lc, stmt->subplans)
+	{
+		int			plan_id = foreach_current_index(lc) + 1;
+
+		if (lfirst(lc) == NULL)
+			continue;
+		if (bms_is_member(plan_id, plan_info->single_subplans))
+			find_rescanned((Plan **) &lfirst(lc), plan_info);
+		else
+			add_rescanned((Plan **) &lfirst(lc), plan_info);
+	}
 }

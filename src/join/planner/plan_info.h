@@ -41,12 +41,24 @@ typedef struct JoinPlanInfo
 	 * depend on no parameter, and those by which a Gather signals that it begins anew.
 	 */
 	Bitmapset  *fixed_params;
+
+	/*
+	 * The 1-based plan_ids of the subplans that are executed once at most: CTEs and initPlans that
+	 * depend on no parameter.
+	 */
+	Bitmapset  *single_subplans;
 	Bitmapset  *volatile_nodes; /* The nodes with an expression of their own that is volatile. */
 
 	/* The nodes that are volatile themselves, or have a volatile node below them. */
 	Bitmapset  *volatile_trees;
 
-	/* The nodes that may return other rows each time they are executed. */
+	/* The nodes that may be executed again while the plan is executed once, and all below them. */
+	Bitmapset  *rescanned_trees;
+
+	/*
+	 * The nodes that may return other rows in another process, or when they are executed again,
+	 * although no setting of the session has changed.
+	 */
 	Bitmapset  *unrepeatable_trees;
 
 	/* List of JoinPushdown: the filters that were added to the plan so far. */
@@ -82,12 +94,15 @@ extern bool bloomfam_join_node_is_volatile_free(const JoinPlanInfo *plan_info, P
  */
 extern bool bloomfam_join_tree_is_volatile_free(const JoinPlanInfo *plan_info, Plan *plan);
 
-/* Tells whether a plan tree without parameters surely returns the same rows each time. */
-extern bool bloomfam_join_is_repeatable(const JoinPlanInfo *plan_info, Plan *plan);
+/* Tells whether a node may be executed again while the plan is executed once. */
+extern bool bloomfam_join_is_rescanned(const JoinPlanInfo *plan_info, Plan *plan);
 
 /*
- * Tells whether expressions over the rows of a repeatable plan also have the same values each time.
+ * Tells whether a plan tree without parameters surely returns the same rows in each process, and
+ * each time.  "settings_change" says that the session's settings, on which stable functions depend,
+ * may not be the same each time.
  */
-extern bool bloomfam_join_expressions_are_repeatable(Plan *plan, List *expressions);
+extern bool bloomfam_join_is_repeatable(const JoinPlanInfo *plan_info, Plan *plan,
+										bool settings_change);
 
 #endif							/* BLOOMFAM_JOIN_PLAN_INFO_H */

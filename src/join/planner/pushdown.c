@@ -26,9 +26,11 @@
  *	- the rows that the node drops may be hashed: if there is a security barrier anywhere in the
  *	  query, only by leakproof functions;
  *	- what the node keeps for a rescan remains correct.  Sort, Material, Memoize and the hash table
- *	  of a lower join may keep rows while the join builds anew with other keys.  So the build side
- *	  must return the same rows each time: it must have no parameters that change and no volatile
- *	  functions, and its key must not be computed by an aggregate.
+ *	  of a lower join may keep rows while the join builds anew with other keys.  So the join must be
+ *	  executed once, or its build side must return the same rows each time: it must have no
+ *	  parameters that change, no volatile functions, no aggregates, and no functions whose result
+ *	  depends on the session's settings.  Where workers share a lower hash table, it must return the
+ *	  same rows in each of them.
  *
  *-------------------------------------------------------------------------
  */
@@ -157,7 +159,7 @@ stop_here(JoinPushdown *pushdown, Plan **slot, const AttrNumber *attributes)
 
 /* Returns the reason why nothing can be sent to any foreign scan; JOIN_NO_REASON if it can. */
 static JoinReason
-foreign_refusal(const JoinPushdown *pushdown, int workers, bool repeatable)
+foreign_refusal(const JoinPushdown *pushdown, int workers)
 {
 	const JoinPlanInfo *plan_info = pushdown->plan_info;
 	const PlannedStmt *stmt = plan_info->known.stmt;
@@ -173,8 +175,8 @@ foreign_refusal(const JoinPushdown *pushdown, int workers, bool repeatable)
 	 * An EvalPlanQual recheck shares the executor parameters by which keys are sent with the query
 	 * that it belongs to, but may build the filter from other rows.
 	 */
-	if (!repeatable && (stmt->commandType != CMD_SELECT || stmt->rowMarks != NIL ||
-						stmt->hasModifyingCTE))
+	if ((stmt->commandType != CMD_SELECT || stmt->rowMarks != NIL || stmt->hasModifyingCTE) &&
+		!bloomfam_join_is_repeatable(plan_info, unconstify(Plan *, build_parent), true))
 		return JOIN_FOREIGN_BUILD_VARIES;
 	return JOIN_NO_REASON;
 }
@@ -505,16 +507,12 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, Join *jo
 	JoinPushdown *pushdown = palloc0(sizeof(JoinPushdown));
 	Plan	   *build_parent = bloomfam_join_build_parent(&join->plan);
 	Plan	   *build = outerPlan(build_parent);
-	bool		repeatable = bloomfam_join_is_repeatable(plan_info, build);
+	bool		is_rescanned = bloomfam_join_is_rescanned(plan_info, &join->plan);
 	AttrNumber *attributes = palloc(ncolumns * sizeof(AttrNumber));
-	List	   *keys = NIL;
 	int			i;
 
 	for (i = 0; i < ncolumns; i++)
-	{
 		attributes[i] = columns[i].attribute;
-		keys = lappend(keys, columns[i].build_expr);
-	}
 	pushdown->plan_info = plan_info;
 	pushdown->join = join;
 	pushdown->build_parent = build_parent;
@@ -522,13 +520,16 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, Join *jo
 	pushdown->candidate.columns = columns;
 	pushdown->candidate.ncolumns = ncolumns;
 	pushdown->crossed.workers = workers;
+
 	/* The parameters of the Hash node include those of its hash keys. */
 	pushdown->crosses_materialization =
 		bms_is_subset(build_parent->extParam, plan_info->fixed_params) &&
-		bms_is_subset(build->extParam, plan_info->fixed_params) && repeatable &&
-		bloomfam_join_expressions_are_repeatable(build, keys);
+		bms_is_subset(build->extParam, plan_info->fixed_params) &&
+		bloomfam_join_tree_is_volatile_free(plan_info, build_parent) &&
+		((workers == 0 && !is_rescanned) ||
+		 bloomfam_join_is_repeatable(plan_info, build_parent, is_rescanned));
 
-	pushdown->not_to_foreign = foreign_refusal(pushdown, workers, repeatable);
+	pushdown->not_to_foreign = foreign_refusal(pushdown, workers);
 	bloomfam_join_pushdown_follow(pushdown, pushdown->probe_side, attributes);
 	return pushdown;
 }
