@@ -2,8 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * plan_info.c
- *	  What is known of a plan that filters are added to: what in it is volatile, and what returns
- *	  the same rows each time.
+ *	  What is known of a plan that filters are added to: what in it is volatile, what may be
+ *	  executed again, and what then returns the same rows.
  *
  * A filter makes parts of a plan return fewer rows, so that other parts run less often.  The user
  * must not be able to see that: a volatile function must be called as often as without filters.

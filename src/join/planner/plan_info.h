@@ -2,8 +2,8 @@
 /*-------------------------------------------------------------------------
  *
  * plan_info.h
- *	  What is known of a plan that filters are added to: what in it is volatile, and what returns
- *	  the same rows each time.
+ *	  What is known of a plan that filters are added to: what in it is volatile, what may be
+ *	  executed again, and what then returns the same rows.
  *
  *-------------------------------------------------------------------------
  */
