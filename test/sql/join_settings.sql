@@ -27,7 +27,7 @@ GRANT USAGE ON SCHEMA join_settings TO regress_bloomfam_tenant;
 CREATE FUNCTION of_tenants(z text, s text, OUT rows text, OUT same boolean, OUT filtered boolean) LANGUAGE plpgsql AS $$
 DECLARE
 	q CONSTANT text := format('SELECT string_agg(count || '' of '' || sum, '', '' ORDER BY i) FROM (SELECT enter(i) AS i FROM generate_series(1, 3) i OFFSET 0) g
-		CROSS JOIN LATERAL (SELECT count(*), sum(length(pad)) FROM (SELECT g.i, s.k, s.pad, z.v FROM (%s) z JOIN (%s) s USING (k) OFFSET 0) y) y', z, s);
+		CROSS JOIN LATERAL (SELECT count(*), sum(length(pad) + v) FROM (SELECT g.i, s.k, s.pad, z.v FROM (%s) z JOIN (%s) s USING (k) OFFSET 0) y) y', z, s);
 	mode text;
 	found text;
 	line text;
@@ -56,6 +56,55 @@ SELECT i, (of_tenants(z, 'SELECT * FROM doc WHERE tenant = current_setting(''joi
 SELECT i, (of_tenants(z, 'SELECT * FROM doc WHERE tenant = tenant()')).* FROM keepers ORDER BY i;
 SELECT i, (of_tenants(z, 'SELECT k, max(pad) AS pad FROM doc GROUP BY k HAVING max(tenant) = tenant()')).* FROM keepers ORDER BY i;
 GRANT SELECT ON ALL TABLES IN SCHEMA join_settings TO regress_bloomfam_tenant;
+-- nor must a filter decide whether a hash table below is kept, as one of a single batch is
+CREATE TABLE six AS SELECT unnest(ARRAY[4, 8, 12, 5, 9, 6]) AS k, 'x' AS pad;
+ANALYZE six;
+SET join_collapse_limit = 1;
+SELECT (of_tenants('SELECT f.k, length(d.pad) AS v FROM f JOIN (SELECT * FROM doc WHERE tenant = tenant() AND k * 0 = 0) d ON d.k = f.k', 'SELECT * FROM six')).*;
+RESET join_collapse_limit;
+-- a cursor that is rewound sorts again if its limit is another one by then
+SET enable_nestloop = off;
+SET cursor_tuple_fraction = 1;
+SET bloomfam.join_filter = force;
+SET join_settings.tenant = 1;
+SET join_settings.most = 3;
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT z.k, d.tenant, length(pad) FROM (WITH w AS MATERIALIZED (SELECT * FROM f) SELECT * FROM w) z
+	JOIN (SELECT * FROM doc WHERE tenant = tenant()) d USING (k) ORDER BY z.v + 1 LIMIT current_setting('join_settings.most')::int;
+FETCH ALL FROM c;
+SET join_settings.tenant = 2;
+SET join_settings.most = 4;
+MOVE ABSOLUTE 0 FROM c;
+FETCH ALL FROM c;
+ROLLBACK;
+-- from 17 on each worker executes an initPlan, and may get another result: no filter of one goes into what all of them share
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET join_collapse_limit = 1;
+SET work_mem = '4MB';
+SET hash_mem_multiplier = 2;
+SET from_collapse_limit = 1;
+CREATE TABLE more AS SELECT g AS k, g AS v FROM generate_series(1, 200000) g;
+CREATE TABLE few WITH (parallel_workers = 0) AS SELECT g AS k, g % 20 + 1 AS tenant, repeat('x', 300) AS pad FROM generate_series(1, 20000) g;
+VACUUM ANALYZE more, few;
+CREATE VIEW of_any WITH (security_barrier) AS SELECT k FROM few WHERE tenant = (SELECT tenant FROM few LIMIT 1);
+CREATE FUNCTION goes_into_shared(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	shared boolean := false;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		shared := shared OR line ~ 'Parallel Hash Join';
+		IF line ~ 'Filter \d: .* of the join with \(few.k\)' THEN
+			RETURN shared;
+		END IF;
+	END LOOP;
+END $$;
+SELECT goes_into_shared('SELECT count(*) FROM (SELECT f.k FROM more g JOIN more f ON f.k = g.k) z JOIN of_any USING (k)');
+SET max_parallel_workers_per_gather = 0;
+SET work_mem = '1MB';
+SET hash_mem_multiplier = 1;
 SET ROLE regress_bloomfam_tenant;
 SELECT i, (of_tenants(z, 'SELECT * FROM own')).* FROM keepers ORDER BY i;
 RESET ROLE;

@@ -188,6 +188,11 @@ SELECT count(*) FROM (SELECT s.v FROM staging s WHERE EXISTS (SELECT FROM target
 UPDATE staging s SET v = v FROM target t WHERE t.id = s.id AND t.part = 0;
 DELETE FROM staging s USING target t WHERE t.id = s.id AND t.part = 0;
 ROLLBACK;
+-- and has a filter, also of a build side with a stable function
+SELECT q, joins(q) ~ 'Bloom Filter' AS filtered FROM (VALUES
+	('INSERT INTO staging SELECT s.* FROM staging s WHERE s.v < 100 + now()::date - now()::date AND NOT EXISTS (SELECT FROM target t WHERE t.id = s.id)'),
+	('DELETE FROM staging s WHERE NOT EXISTS (SELECT FROM target t WHERE t.id = s.id)'),
+	('UPDATE staging s SET v = v WHERE EXISTS (SELECT FROM target t WHERE t.id = s.id)')) v(q);
 RESET bloomfam.join_filter;
 SET bloomfam.join_filter = on;
 -- prepared, and with other settings later

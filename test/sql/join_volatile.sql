@@ -67,6 +67,13 @@ SELECT * FROM counts('SELECT f.v FROM f WHERE f.v + 0 = -10 AND f.k IN (SELECT v
 SELECT * FROM counts('SELECT f.v FROM f JOIN (SELECT k FROM d FOR UPDATE) d USING (k) WHERE f.v + 0 = -10');
 -- the probe side, and an empty build side
 SELECT * FROM counts('SELECT f.v FROM f JOIN (SELECT k, sum(v) FROM d WHERE v + 0 < 0 GROUP BY k) d USING (k) WHERE vf(f.v) + 0 > -10');
+-- a merge join is not taken for the sake of a filter that cannot be pushed through its sort: the limit ends the other join early
+SET enable_mergejoin = on;
+SET bloomfam.join_filter_plans = on;
+SELECT (counts('SELECT o.k FROM (SELECT vf(k) + 100000 AS k FROM d OFFSET 0) o WHERE NOT EXISTS (SELECT FROM f WHERE f.k = o.k) LIMIT 2')).same;
+SELECT (counts('SELECT o.k FROM vf(30000) o (k) WHERE NOT EXISTS (SELECT FROM f WHERE f.k = o.k)')).same;
+SET bloomfam.join_filter_plans = off;
+SET enable_mergejoin = off;
 -- a branch of an Append
 CREATE TABLE p (k int, v int) PARTITION BY RANGE (k);
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (1000);

@@ -467,6 +467,9 @@ like(look('SELECT f, s.* FROM few, LATERAL (SELECT count(*), sum(id) FROM fact J
 	qr/$nothing \(the foreign scan begins anew with other parameters\)/, '... the foreign scan does');
 like(look('UPDATE few SET f = f FROM fact JOIN (SELECT k FROM many LIMIT 5000) d USING (k) WHERE few.f = fact.g', "$hash BEGIN;")->{why},
 	qr/$nothing \(rows are changed or locked, and the build side may vary\)/, '... rows are changed');
+like(look('UPDATE few SET f = f FROM fact JOIN (SELECT k FROM many WHERE k < 5000 + now()::date - now()::date) d USING (k) WHERE few.f = fact.g', "$hash BEGIN;")->{why},
+	qr/$nothing \(rows are changed or locked, and the build side may vary\)/, '... and the build side depends on settings');
+like(look('INSERT INTO few SELECT fact.g FROM fact JOIN (SELECT k FROM many LIMIT 5000) d USING (k)', "$hash BEGIN;")->{sent}, qr/^\d+ keys|^bounds|^filter/, '... but an INSERT changes none');
 
 # A build side that differs from time to time: each time there must be the keys of that time, or their bounds.
 my $turns = q{SELECT f, c = 4 * n FROM few, LATERAL (SELECT count(DISTINCT d.k) AS n, count(*) AS c

@@ -176,6 +176,31 @@ is_correlated(const PlannerInfo *root)
 }
 
 /*
+ * Tells whether something in a relation is volatile: then no filter of its keys is pushed through a
+ * node that keeps rows.
+ */
+static bool
+is_volatile(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	int			relid = -1;
+
+	while ((relid = bms_next_member(rel->relids, relid)) >= 0)
+	{
+		const RelOptInfo *base = root->simple_rel_array[relid];
+		const RangeTblEntry *rte = root->simple_rte_array[relid];
+
+		/* rel->relids also has the numbers of outer joins, which have no RelOptInfo. */
+		if (base != NULL &&
+			(contain_volatile_functions((Node *) rte->subquery) ||
+			 contain_volatile_functions((Node *) rte->functions) ||
+			 contain_volatile_functions((Node *) rte->values_lists) ||
+			 contain_volatile_functions((Node *) base->baserestrictinfo)))
+			return true;
+	}
+	return false;
+}
+
+/*
  * Offers the planner a merge join of two sorted sides, if it is a semi-join or anti-join whose
  * inner side has more rows than the outer side.  The outer side is sorted before the inner side is
  * read, so a filter of its keys can drop most of the rows that the inner side would sort.  A hash
@@ -199,7 +224,7 @@ offer_merge_join(Offer *offer, RelOptInfo *outerrel, RelOptInfo *innerrel)
 		outer->rows >= inner->rows ||
 		(bloomfam_join_filter != JOIN_FILTER_FORCE &&
 		 inner->rows < ROWS_TO_PLAN_FOR) ||
-		is_correlated(root))
+		is_correlated(root) || is_volatile(root, outerrel))
 		return;
 	clauses = find_merge_clauses(offer, outerrel, innerrel);
 	if (clauses == NIL ||

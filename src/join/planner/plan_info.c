@@ -59,20 +59,22 @@ find_params(Plan **slot, void *context)
 {
 	JoinPlanInfo *plan_info = context;
 	Plan	   *plan = *slot;
+	int			signal = -1;
 	ListCell   *lc;
 	ListCell   *lp;
 
 	plan_info->has_join |= IsA(plan, HashJoin) || IsA(plan, MergeJoin);
 	plan_info->highest_node_id = Max(plan_info->highest_node_id, plan->plan_node_id);
 	if (IsA(plan, ModifyTable))
-		plan_info->epq_params =
-			bms_add_member(plan_info->epq_params, ((ModifyTable *) plan)->epqParam);
+		signal = ((ModifyTable *) plan)->epqParam;
 	else if (IsA(plan, LockRows))
-		plan_info->epq_params =
-			bms_add_member(plan_info->epq_params, ((LockRows *) plan)->epqParam);
-	else if (gather_rescan_param(plan) >= 0)
-		plan_info->fixed_params =
-			bms_add_member(plan_info->fixed_params, gather_rescan_param(plan));
+		signal = ((LockRows *) plan)->epqParam;
+	if (signal >= 0)
+		plan_info->epq_params = bms_add_member(plan_info->epq_params, signal);
+	else
+		signal = gather_rescan_param(plan);
+	if (signal >= 0)
+		plan_info->fixed_params = bms_add_member(plan_info->fixed_params, signal);
 	foreach(lc, plan->initPlan)
 	{
 		const SubPlan *subplan = lfirst_node(SubPlan, lc);
@@ -92,6 +94,36 @@ find_params(Plan **slot, void *context)
 		}
 	}
 	return bloomfam_plan_walker(plan, find_params, plan_info);
+}
+
+/* Takes the initPlans of a node, and of those below it, for executed by each process anew. */
+static bool
+forget_init_plans(Plan **slot, void *context)
+{
+	JoinPlanInfo *plan_info = context;
+	ListCell   *lc;
+	ListCell   *lp;
+
+	foreach(lc, (*slot)->initPlan)
+	{
+		const SubPlan *subplan = lfirst_node(SubPlan, lc);
+
+		plan_info->single_subplans =
+			bms_del_member(plan_info->single_subplans, subplan->plan_id);
+		foreach(lp, subplan->setParam)
+			plan_info->fixed_params =
+				bms_del_member(plan_info->fixed_params, lfirst_int(lp));
+	}
+	return bloomfam_plan_walker(*slot, forget_init_plans, plan_info);
+}
+
+/* Finds the initPlans that workers execute: from version 17 on, a Gather may have some below it. */
+static bool
+find_worker_init_plans(Plan **slot, void *plan_info)
+{
+	if (IsA(*slot, Gather) || IsA(*slot, GatherMerge))
+		return bloomfam_plan_walker(*slot, forget_init_plans, plan_info);
+	return bloomfam_plan_walker(*slot, find_worker_init_plans, plan_info);
 }
 
 /* Tells whether the expressions by which an Append is pruned during execution are volatile. */
@@ -215,6 +247,20 @@ has_subplans(const JoinPlanInfo *plan_info, Plan *plan)
 		   contain_subplans((Node *) bloomfam_plan_expressions(plan));
 }
 
+/* Tells whether a node's initPlans may have another result each time, or in another process. */
+static bool
+init_plans_vary(const JoinPlanInfo *plan_info, const Plan *plan)
+{
+	ListCell   *lc;
+	ListCell   *lp;
+
+	foreach(lc, plan->initPlan)
+		foreach(lp, lfirst_node(SubPlan, lc)->setParam)
+			if (!bms_is_member(lfirst_int(lp), plan_info->fixed_params))
+				return true;
+	return false;
+}
+
 /*
  * Adds the nodes of a plan to volatile_nodes, volatile_trees and unrepeatable_trees, from the
  * bottom up.
@@ -239,7 +285,7 @@ fill_sets(Plan **slot, void *plan_info)
 	 * order in which rows come, which scans and workers do not guarantee.
 	 */
 	if (is_volatile || has_subplans(info, plan) || !bloomfam_plan_node(plan)->repeatable ||
-		bloomfam_plan_groups(plan) ||
+		bloomfam_plan_groups(plan) || init_plans_vary(info, plan) ||
 		bloomfam_plan_walker(plan, is_in_set, info->unrepeatable_trees))
 		info->unrepeatable_trees = bms_add_member(info->unrepeatable_trees, member);
 	return false;
@@ -284,10 +330,15 @@ tree_is_mutable(Plan **slot, void *unused)
 }
 
 bool
-bloomfam_join_is_repeatable(const JoinPlanInfo *plan_info, Plan *plan, bool settings_change)
+bloomfam_join_is_mutable(Plan *plan)
 {
-	return !bms_is_member(member_of(plan), plan_info->unrepeatable_trees) &&
-		   !(settings_change && tree_is_mutable(&plan, NULL));
+	return tree_is_mutable(&plan, NULL);
+}
+
+bool
+bloomfam_join_is_repeatable(const JoinPlanInfo *plan_info, Plan *plan)
+{
+	return !bms_is_member(member_of(plan), plan_info->unrepeatable_trees);
 }
 
 static bool
@@ -303,14 +354,17 @@ add_rescanned(Plan **slot, void *context)
 /*
  * Finds the nodes that may be executed again while this one is executed once.  A node of a type
  * that is not known may execute its children as often as it likes, and EvalPlanQual that of a
- * foreign scan.
+ * foreign scan.  If a cursor is rewound, and a limit then turns out to be another one, the sort
+ * below the limit sorts again.
  */
 static bool
 find_rescanned(Plan **slot, void *plan_info)
 {
 	Plan	   *plan = *slot;
 
-	if (!bloomfam_plan_node(plan)->is_known || IsA(plan, ForeignScan))
+	if ((!bloomfam_plan_node(plan)->is_known && !IsA(plan, ModifyTable)) ||
+		IsA(plan, ForeignScan) ||
+		(IsA(plan, Limit) && contain_mutable_functions((Node *) bloomfam_plan_expressions(plan))))
 		return bloomfam_plan_walker(plan, add_rescanned, plan_info);
 	if (!IsA(plan, NestLoop) && !IsA(plan, RecursiveUnion))
 		return bloomfam_plan_walker(plan, find_rescanned, plan_info);
@@ -346,6 +400,8 @@ bloomfam_join_plan_info_init(JoinPlanInfo *plan_info, PlannedStmt *stmt)
 	find_params(&stmt->planTree, plan_info);
 	if (!plan_info->has_join)
 		return;
+	if (stmt->parallelModeNeeded)
+		bloomfam_plan_stmt_walker(stmt, find_worker_init_plans, plan_info);
 
 	/*
 	 * The sets are filled once more, for the whole plan, as all volatile parameters are known now.

@@ -37,14 +37,15 @@ typedef struct JoinPlanInfo
 	Bitmapset  *epq_params;
 
 	/*
-	 * The parameters that change no row: those that are set once in the plan, by initPlans that
-	 * depend on no parameter, and those by which a Gather signals that it begins anew.
+	 * The parameters that change no row: those that are set once in the plan, by initPlans above
+	 * any Gather that depend on no parameter, and those by which a Gather or EvalPlanQual signals
+	 * that something begins anew.
 	 */
 	Bitmapset  *fixed_params;
 
 	/*
-	 * The 1-based plan_ids of the subplans that are executed once at most: CTEs and initPlans that
-	 * depend on no parameter.
+	 * The 1-based plan_ids of the subplans that are executed once at most: CTEs and initPlans,
+	 * above any Gather, that depend on no parameter.
 	 */
 	Bitmapset  *single_subplans;
 	Bitmapset  *volatile_nodes; /* The nodes with an expression of their own that is volatile. */
@@ -99,10 +100,14 @@ extern bool bloomfam_join_is_rescanned(const JoinPlanInfo *plan_info, Plan *plan
 
 /*
  * Tells whether a plan tree without parameters surely returns the same rows in each process, and
- * each time.  "settings_change" says that the session's settings, on which stable functions depend,
- * may not be the same each time.
+ * each time, as long as the session's settings are the same.
  */
-extern bool bloomfam_join_is_repeatable(const JoinPlanInfo *plan_info, Plan *plan,
-										bool settings_change);
+extern bool bloomfam_join_is_repeatable(const JoinPlanInfo *plan_info, Plan *plan);
+
+/*
+ * Tells whether a plan tree has functions that may return something else when the session's
+ * settings change, as stable functions do.
+ */
+extern bool bloomfam_join_is_mutable(Plan *plan);
 
 #endif							/* BLOOMFAM_JOIN_PLAN_INFO_H */

@@ -175,10 +175,24 @@ foreign_refusal(const JoinPushdown *pushdown, int workers)
 	 * An EvalPlanQual recheck shares the executor parameters by which keys are sent with the query
 	 * that it belongs to, but may build the filter from other rows.
 	 */
-	if ((stmt->commandType != CMD_SELECT || stmt->rowMarks != NIL || stmt->hasModifyingCTE) &&
-		!bloomfam_join_is_repeatable(plan_info, unconstify(Plan *, build_parent), true))
+	if (((stmt->commandType != CMD_SELECT && stmt->commandType != CMD_INSERT) ||
+		 stmt->rowMarks != NIL || stmt->hasModifyingCTE) &&
+		(!bloomfam_join_is_repeatable(plan_info, pushdown->build_parent) ||
+		 bloomfam_join_is_mutable(pushdown->build_parent)))
 		return JOIN_FOREIGN_BUILD_VARIES;
 	return JOIN_NO_REASON;
+}
+
+/*
+ * Tells whether a filter may be pushed through a node that keeps rows.  If the join is executed
+ * again, a hash table of one batch is kept, and one of several is built again; which of the two it
+ * is, a filter may change, so it must make no difference.
+ */
+static bool
+may_cross(const JoinPushdown *pushdown, Plan *plan)
+{
+	return pushdown->crosses_materialization &&
+		   !(pushdown->is_rescanned && bloomfam_join_is_mutable(plan));
 }
 
 /* Tells whether a node is blocking: reads all rows of its child before it returns the first one. */
@@ -231,7 +245,7 @@ side_of_join(JoinPushdown *pushdown, Plan *plan, const AttrNumber *attributes, A
 	if ((!is_merge || is_above_blocking(plan->righttree)) &&
 		bloomfam_join_may_pass_inner(type) &&
 		(!IsA(plan, HashJoin) ||
-		 (pushdown->crosses_materialization &&
+		 (may_cross(pushdown, plan->righttree) &&
 		  bloomfam_join_node_is_volatile_free(pushdown->plan_info, plan->righttree))))
 	{
 		*behind = bloomfam_join_pushdown_columns(pushdown, plan, attributes, INNER_VAR);
@@ -258,7 +272,7 @@ column_across(const JoinPushdown *pushdown, Plan *plan, bool from_inner, AttrNum
 	if (!IsA(plan, HashJoin) || pushdown->candidate.ncolumns != 1 ||
 		!bloomfam_join_may_pass_across(((Join *) plan)->jointype, !from_inner) ||
 		(!from_inner &&
-		 (!pushdown->crosses_materialization ||
+		 (!may_cross(pushdown, plan->righttree) ||
 		  !bloomfam_join_node_is_volatile_free(pushdown->plan_info, plan->righttree))))
 		return 0;
 	foreach(lc, ((HashJoin *) plan)->hashclauses)
@@ -407,19 +421,17 @@ may_follow_child(JoinPushdown *pushdown, Plan *plan, const AttrNumber *behind)
 		case T_Material:
 		case T_Memoize:
 		case T_Hash:
-			return pushdown->crosses_materialization;
+			return may_cross(pushdown, plan);
 		case T_Result:
 		case T_Gather:
 		case T_GatherMerge:
 			return plan->lefttree != NULL;
 		case T_Agg:
 			return ((Agg *) plan)->groupingSets == NIL &&
-				   (((Agg *) plan)->aggstrategy == AGG_SORTED ||
-					pushdown->crosses_materialization) &&
+				   (((Agg *) plan)->aggstrategy == AGG_SORTED || may_cross(pushdown, plan)) &&
 				   groups_by_key(pushdown, plan, behind);
 		case T_SetOp:
-			return (((SetOp *) plan)->strategy == SETOP_SORTED ||
-					pushdown->crosses_materialization) &&
+			return (((SetOp *) plan)->strategy == SETOP_SORTED || may_cross(pushdown, plan)) &&
 				   groups_by_key(pushdown, plan, behind);
 		case T_Group:
 		case T_Unique:
@@ -507,7 +519,6 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, Join *jo
 	JoinPushdown *pushdown = palloc0(sizeof(JoinPushdown));
 	Plan	   *build_parent = bloomfam_join_build_parent(&join->plan);
 	Plan	   *build = outerPlan(build_parent);
-	bool		is_rescanned = bloomfam_join_is_rescanned(plan_info, &join->plan);
 	AttrNumber *attributes = palloc(ncolumns * sizeof(AttrNumber));
 	int			i;
 
@@ -520,14 +531,16 @@ bloomfam_join_pushdown_find(const JoinPlanInfo *plan_info, int workers, Join *jo
 	pushdown->candidate.columns = columns;
 	pushdown->candidate.ncolumns = ncolumns;
 	pushdown->crossed.workers = workers;
+	pushdown->is_rescanned = bloomfam_join_is_rescanned(plan_info, &join->plan);
 
 	/* The parameters of the Hash node include those of its hash keys. */
 	pushdown->crosses_materialization =
 		bms_is_subset(build_parent->extParam, plan_info->fixed_params) &&
 		bms_is_subset(build->extParam, plan_info->fixed_params) &&
 		bloomfam_join_tree_is_volatile_free(plan_info, build_parent) &&
-		((workers == 0 && !is_rescanned) ||
-		 bloomfam_join_is_repeatable(plan_info, build_parent, is_rescanned));
+		((workers == 0 && !pushdown->is_rescanned) ||
+		 bloomfam_join_is_repeatable(plan_info, build_parent)) &&
+		!(pushdown->is_rescanned && bloomfam_join_is_mutable(build_parent));
 
 	pushdown->not_to_foreign = foreign_refusal(pushdown, workers);
 	bloomfam_join_pushdown_follow(pushdown, pushdown->probe_side, attributes);

@@ -121,8 +121,12 @@ typedef struct JoinPushdown
 	Plan	   *build_parent;
 	Plan	  **probe_side;		/* The slot of the join's probe side. */
 
-	/* Whether the filter may be pushed through nodes that keep rows. */
+	/*
+	 * Whether the filter may be pushed through nodes that keep rows; and whether only through those
+	 * that the session's settings do not change, as the join may be executed again.
+	 */
 	bool		crosses_materialization;
+	bool		is_rescanned;
 
 	/* The reason why nothing can be sent to foreign scans; JOIN_NO_REASON: it may be sent. */
 	JoinReason	not_to_foreign;
